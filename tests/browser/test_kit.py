@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.kit import PlayedApi, memory, serve_files
 from tests.browser.telegram_client import BRIDGE, NIGHT, sign_init_data, write_hash
@@ -21,6 +21,23 @@ INSIDE = """() => {
   return one === document.body || one.closest("dialog") !== null;
 }"""
 """A dialog lets the focus move to the browser's own bars, but never to the page."""
+RECORD_OBSERVERS = """
+const Real = IntersectionObserver;
+window.observers = [];
+window.IntersectionObserver = class extends Real {
+  constructor(callback, options) {
+    super(callback, options);
+    window.observers.push(callback);
+  }
+};
+"""
+LEFT_AND_BACK = """() => {
+  const boundingClientRect = { height: 2000 };
+  const entries = [false, true].map((isIntersecting) => ({ isIntersecting, boundingClientRect }));
+  window.observers[0](entries);
+  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
+"""Tells the list's first block both at once, as after a window has changed its size twice."""
 HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>\u202egnp.exe\u202c ' + "x" * 100_000
 
 
@@ -88,6 +105,38 @@ async def test_a_sign_in_link_works_in_the_window_that_was_signed_out(
         assert [body for what, _, body in api.calls if what == "POST /session"] == [{"link": "once"}]
         assert here.page.url == f"{origin}/#/memory"
         assert here.trouble == []
+
+
+async def test_a_sign_in_that_the_server_could_not_take_is_tried_again(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    api.answers["POST /session"] = [(503, {"detail": "The database is away.", "code": "away"})]
+    async with opened(browser, origin, api, ready=".alone") as here:
+        await expect(here.page.get_by_text("Relay can't be reached")).to_be_visible()
+        api.answers.clear()
+        await here.page.get_by_role("button", name="Retry").click()
+        await expect(here.page.get_by_role("link", name="Fact 3 ")).to_be_visible()
+        assert here.page.url == f"{origin}/#/memory"
+
+
+async def test_a_request_whose_first_try_still_runs_waits_for_it(browser: Browser, origin: str, api: PlayedApi) -> None:
+    running = (409, {"detail": "The same request is still being answered.", "code": "running"})
+    api.answers["POST /memories"] = [running, (201, {})]
+    async with opened(browser, origin, api, ready=".row") as here:
+        api.headers = {"Retry-After": "1"}
+        path = "/kit/api.js"
+        await here.page.evaluate("path => import(path).then(({ post }) => post('/memories', { text: 'x' }))", path)
+        first, second = api.called("POST /memories")
+        assert first["idempotency-key"] == second["idempotency-key"]
+
+
+async def test_a_second_window_is_signed_in_by_the_first(browser: Browser, origin: str, api: PlayedApi) -> None:
+    async with opened(browser, origin, api) as here:
+        second = await here.page.context.new_page()
+        await api.play(second)
+        await second.goto(f"{origin}/#/memory/3")
+        await expect(second.locator(".words")).to_have_text("Fact 3")
+        assert len(api.called("POST /session")) == 1
 
 
 async def test_sign_in_colours_and_back_button_of_telegram_are_used(
@@ -162,6 +211,55 @@ async def test_a_list_of_ten_thousand_rows_draws_only_a_few(browser: Browser, or
         await page.evaluate("scrollTo(0, 0)")
         await expect(page.get_by_role("link", name="Fact 0 ").first).to_be_visible()
         assert here.trouble == []
+
+
+async def test_a_list_is_where_it_was_when_one_comes_back(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.memories = [memory(number) for number in range(300)]
+    async with opened(browser, origin, api, size=PHONE) as here:
+        page = here.page
+        while await page.locator("a.row-main", has_text="Fact 170").count() == 0:
+            await page.mouse.wheel(0, 2000)
+        await page.locator("a.row-main", has_text="Fact 170").click()
+        await expect(page.locator(".words")).to_have_text("Fact 170")
+        await expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+        await page.go_back()
+        await expect(page.locator("a.row-main", has_text="Fact 170")).to_be_in_viewport()
+        await page.get_by_role("link", name="Sessions").click()
+        await expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+
+
+async def test_a_list_that_was_far_away_for_a_moment_is_drawn(browser: Browser, origin: str, api: PlayedApi) -> None:
+    async with opened(browser, origin, api, script=RECORD_OBSERVERS, ready=".row") as here:
+        await here.page.evaluate(LEFT_AND_BACK)
+        await expect(here.page.locator(".row")).to_have_count(30)
+
+
+@pytest.mark.parametrize(("gone", "new"), [(5, 0), (0, 3)])
+async def test_no_row_is_missing_after_others_were_deleted_or_added(
+    browser: Browser, origin: str, api: PlayedApi, gone: int, new: int
+) -> None:
+    api.memories = [memory(number) for number in range(600)]
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await page.wait_for_function("() => document.querySelectorAll('.list > *').length === 5")
+        await page.evaluate("scrollTo(0, 0)")
+        api.memories = [*(memory(1000 + number) for number in range(new)), *api.memories[gone:]]
+        await look_again(page)
+        await expect(page.get_by_text(f"{len(api.memories)} memories")).to_be_visible()
+        while await page.locator(".tail").count():
+            await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await expect(page.get_by_role("listitem").last).to_have_attribute("aria-posinset", str(len(api.memories)))
+
+
+async def look_again(page: Page) -> None:
+    """Hides the window and shows it."""
+    for hidden in ("true", "false"):
+        await page.evaluate(
+            f"Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }});"
+            "document.dispatchEvent(new Event('visibilitychange'))"
+        )
 
 
 async def test_filters_are_in_the_address_and_survive_a_reload(browser: Browser, origin: str, api: PlayedApi) -> None:
@@ -250,6 +348,30 @@ async def test_a_text_that_is_refused_stays_in_its_dialog(browser: Browser, orig
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
         await expect(page.locator(".row-title").nth(1)).to_have_text("Likes rye")
+
+
+async def test_a_dialog_stays_when_what_one_before_it_saves_is_done(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    saved = asyncio.Event()
+
+    async def answer_late(route: Route) -> None:
+        await saved.wait()
+        await route.fulfill(json=memory(1, "Likes rye"))
+
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.route("**/api/memories/1", answer_late)
+        for row, words in ((1, "Likes rye"), (2, "Likes wheat")):
+            await page.locator(".row-main").nth(row).click(button="right")
+            await page.get_by_role("menuitem", name="Edit").click()
+            await page.get_by_label("Memory").fill(words)
+            if row == 1:
+                await page.get_by_role("button", name="Save").click()
+                await page.keyboard.press("Escape")
+        saved.set()
+        await expect(page.locator(".row-title").nth(1)).to_have_text("Likes rye")
+        await expect(page.get_by_label("Memory")).to_have_value("Likes wheat")
 
 
 async def test_a_double_click_sends_one_request(browser: Browser, origin: str, api: PlayedApi) -> None:
@@ -360,10 +482,6 @@ async def test_a_page_whose_stream_a_newer_one_replaced_follows_again_when_it_is
     async with opened(browser, origin, api) as here:
         await asyncio.sleep(2.5)
         assert len(api.called("GET /events")) == 1
-        for hidden in ("true", "false"):
-            await here.page.evaluate(
-                f"Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }});"
-                "document.dispatchEvent(new Event('visibilitychange'))"
-            )
+        await look_again(here.page)
         await asyncio.sleep(1)
         assert len(api.called("GET /events")) == 2

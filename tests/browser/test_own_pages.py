@@ -162,12 +162,30 @@ async def test_a_memory_that_waits_is_kept_or_discarded_on_its_card(browser: Bro
             ("Rides on Sundays", "Discard", "I'm not using it."),
         ):
             await here.go("/memory?state=waiting")
+            await expect(here.page.get_by_role("button", name="Waiting")).to_be_in_viewport(ratio=1)
             await row(here, words).get_by_role("link").click()
             await expect(here.page.get_by_text("This waits for you.")).to_be_visible()
             await press(here.page, action)
             await expect(here.page.get_by_text("This waits for you.")).to_have_count(0)
             await expect(here.page.get_by_role("button", name="Keep")).to_have_count(0)
             await expect(here.page.get_by_text(now).first).to_be_visible()
+        assert here.trouble == []
+
+
+async def test_keep_all_keeps_also_what_is_not_shown_yet(browser: Browser, site: Site) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, *(f"Owns book {number}" for number in range(53)))
+    for table, column in (("memory", "id"), ("memory_change", "memory_id")):
+        site.shared_relay.sql(
+            f"update relay.{table} set status = 'pending' where {column} in"  # noqa: S608 — our own names
+            " (select id from relay.memory where subject_id = %s)",
+            guest,
+        )
+    async with site.open(browser, guest) as here:
+        await here.go("/memory?state=waiting")
+        await press(here.page, "Keep all")
+        await expect(here.page.get_by_text("Kept: 53.")).to_be_visible()
+        await expect(here.page.get_by_text("Nothing is waiting")).to_be_visible()
         assert here.trouble == []
 
 
@@ -236,6 +254,49 @@ async def test_a_group_is_named_wherever_its_memory_is_shown(browser: Browser, s
         await expect(page.get_by_text("In the group “Room”.")).to_be_visible()
 
 
+async def test_a_groups_list_offers_only_what_the_person_may_do(browser: Browser, site: Site) -> None:
+    shared_relay = site.shared_relay
+    mine, others = (shared_relay.tg.user(shared_relay.guest().id) for _ in range(2))
+    room = shared_relay.tg.group(-1000000009004, "Club", [mine, others], False)
+    said = ((mine, "Plays the oboe"), (others, "Plays the tuba"), (others, "Sings bass"), (others, "Sings alto"))
+    for user, fact in said:
+        shared_relay.model.rule(fact, f"Noted. [LEARN: {fact}]")
+        asked = await shared_relay.tg.say(room, user, f"@relay_test_bot {fact}")
+        await shared_relay.tg.wait_reply(room, asked)
+    async with site.call(others.id) as api:
+        space = (await api.get("/me/groups")).json()["groups"][0]["spaceId"]
+        changes = (await api.get(f"/memories/changes?state=pending&space={space}")).json()["changes"]
+        tuba = next(one["id"] for one in changes if one["content"] == "Plays the tuba")
+        assert (await api.post(f"/changes/{tuba}/keep")).status_code == 200
+    async with site.open(browser, mine.id) as here:
+        page = here.page
+        await here.go("/memory")
+        await page.get_by_label("Whose memory").select_option("Club")
+        await row(here, "oboe").get_by_label("Actions").click()
+        await expect(page.get_by_role("menuitem")).to_have_text(["Edit", "Pin", "Confirm", "Forget"])
+        await page.keyboard.press("Escape")
+        await expect(row(here, "tuba")).to_have_count(1)
+        await expect(row(here, "tuba").get_by_label("Actions")).to_have_count(0)
+        await press(page, "Select")
+        await expect(row(here, "oboe").get_by_role("checkbox")).to_have_count(1)
+        await expect(row(here, "tuba").get_by_role("checkbox")).to_have_count(0)
+        await page.get_by_role("button", name="Waiting").click()
+        await expect(row(here, "Sings")).to_have_count(2)
+        await expect(page.get_by_role("button", name="Keep all")).to_have_count(0)
+        await here.go("/sessions")
+        await expect(page.get_by_label("Project").locator("option:checked")).to_contain_text("Club")
+        await expect(page.get_by_role("button", name="Compose")).to_have_count(0)
+        await row(here, "oboe").get_by_label("Actions").click()
+        await expect(page.get_by_role("menuitem")).to_have_text(["Markers", "View original"])
+        await page.keyboard.press("Escape")
+        await row(here, "oboe").get_by_role("link").click()
+        await expect(page.get_by_role("button", name="View original")).to_be_visible()
+        await expect(page.get_by_role("button", name="Compress")).to_have_count(0)
+        await here.go("/compose")
+        await expect(page.get_by_text("Only admins can compose in this group.")).to_be_visible()
+        assert here.trouble == []
+
+
 async def test_a_preference_can_be_added_opened_and_forgotten(
     browser: Browser, site: Site, size: tuple[int, int]
 ) -> None:
@@ -267,6 +328,7 @@ async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
         await here.page.get_by_label("Remind me").fill("every monday 8:00 bins")
         await here.page.keyboard.press("Enter")
         await expect(row(here, "bins")).to_contain_text("every Monday")
+        await expect(row(here, "bins").locator(".row-meta > span:empty")).to_have_count(0)
         undo = here.page.locator(".toast", has_text="bins").get_by_role("button", name="Undo")
         assert await undo.evaluate(LINES) == 1
         await choose(here, "bins", "Pause")

@@ -64,6 +64,20 @@ async def test_a_version_matches_its_preview_and_pruning_can_be_undone(browser: 
         assert here.trouble == []
 
 
+async def test_ten_tiers_can_be_added_by_their_button_alone(browser: Browser, site: Site) -> None:
+    async with site.open(browser, size=PHONE) as here:
+        page = here.page
+        await here.go(f"{session(site, 'The letter to the landlord')}/compress")
+        await page.get_by_label("Preset").select_option("custom")
+        for _ in range(7):
+            await page.get_by_role("button", name="Add a tier").click()
+        await expect(page.get_by_role("button", name="Add a tier")).to_be_disabled()
+        ends = [await box.input_value() for box in await page.get_by_label("to %").all()]
+        assert len(ends) == 10
+        assert sorted({int(end) for end in ends}) == [int(end) for end in ends]
+        assert here.trouble == []
+
+
 async def test_changing_the_weight_of_a_marker_changes_its_shown_fate(browser: Browser, site: Site) -> None:
     path = session(site, "The letter to the landlord")
     async with site.open(browser, size=PHONE) as here:

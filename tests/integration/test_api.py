@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from relay.memory.store import Store
-from tests.integration.api import open_api
+from relay.surfaces.http.problems import NO_OBJECT
+from tests.integration.api import fails, open_api
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, TurnDriver
 
@@ -32,6 +33,13 @@ async def test_requests_without_a_valid_token_are_refused(driver: TurnDriver, st
             assert (answer.status_code, answer.json()["code"]) == (401, "not_signed_in")
         await sql("update api_token set expires_at = now() - interval '1 second'")
         assert (await api.get("/api/me")).status_code == 401
+
+
+async def test_a_body_that_is_no_json_object_is_answered_with_what_is_needed(store: Store) -> None:
+    async with open_api(store) as api:
+        for body in ({"content": b'{"text": "x"}'}, {"json": ["x"]}, {}, {"data": {"text": "x"}}):
+            answer = await api.post("/api/memories", **body)  # type: ignore[arg-type]
+            assert (await fails(answer, 400, "malformed"))["detail"] == NO_OBJECT
 
 
 async def test_bad_input_is_answered_with_a_problem_document(driver: TurnDriver, store: Store) -> None:

@@ -71,6 +71,10 @@ async def test_a_list_has_filters_and_pages(driver: TurnDriver, store: Store) ->
         assert (len(first["memories"]), first["total"], first["matching"], first["next"]) == (2, 3, 3, "2")
         second = (await api.get(f"/api/memories?limit=2&cursor={first['next']}")).json()
         assert ([one["content"] for one in second["memories"]], second["next"]) == (["Likes tea"], None)
+        await api.delete(f"/api/memories/{ids[0]}")
+        for path, plural in (("/api/memories", "memories"), ("/api/memories/changes", "changes")):
+            behind = (await api.get(f"{path}?limit=2&cursor=200")).json()
+            assert (behind[plural], behind["next"]) == ([], None), "no row is sent twice"
 
 
 async def test_two_memories_are_merged_and_the_merge_is_undone(driver: TurnDriver, store: Store) -> None:
@@ -231,6 +235,9 @@ async def test_a_groups_memory_is_open_to_members_and_changed_by_its_subjects(
         for one, rights in ((own, (True, True)), (both, (True, False)), (adas, (False, False))):
             shown = (await api.get(f"/api/memories/{one}")).json()
             assert (shown["yours"], shown["editable"]) == rights
+            known = (await api.get(f"/api/memories?space={space}")).json()["memories"]
+            (line,) = [each for each in known if each["id"] == str(one)]
+            assert (line["yours"], line["editable"]) == rights
         for method, path, body in [
             ("PATCH", "", {"text": "x"}), ("PATCH", "", {"pinned": True}), ("DELETE", "", None),
             ("POST", "/restore", {}),

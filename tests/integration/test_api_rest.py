@@ -240,6 +240,7 @@ async def test_the_api_document_and_its_page_list_all_routes(store: Store) -> No
         assert page.headers["content-type"].startswith("text/html")
         assert all(f"<code>{path}</code>" in page.text for path in document["paths"])
         assert "<script" not in page.text
+        assert "<main>" in page.text, "a landmark for screen readers"
         for path, operations in document["paths"].items():
             if path == "/calendar/{secret}.ics":
                 continue

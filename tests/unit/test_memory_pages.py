@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.commands.memory.browse import PAGE
+from relay.core.frozen import as_json
 from relay.core.text import escape_markdown
 from relay.memory.calls.base import decode_row
 from relay.memory.rows.changes import ChangePage, PastChange
@@ -54,7 +55,7 @@ def memory(number: int = 12, content: str = "likes tea", **more: Any) -> OpenedM
 def known(*rows: MemoryLine, **more: Any) -> MemoryPage:
     base = {"space_id": 7, "total": len(rows), "facts": len(rows), "learnings": 0, "pinned": 0, "matching": len(rows),
             "offset": 0, "pending": 0, "categories": {}, "kinds": {}, "past": 0, "people": [],
-            "memories": list(rows)}  # fmt: skip
+            "memories": [as_json(row) for row in rows]}  # fmt: skip
     return decode_row(MemoryPage, base | more)
 
 

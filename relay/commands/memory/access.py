@@ -7,7 +7,7 @@ from relay.commands.registry import ADMINS_ONLY
 from relay.core.errors import NotAllowed, NotFound
 from relay.core.models import Space
 from relay.memory.rows.changes import ChangePlace
-from relay.memory.rows.memories import OpenedMemory
+from relay.memory.rows.memories import MemoryLine, OpenedMemory
 
 GONE = "This is gone, or not yours to see."
 """The same text for things that don't exist and for those of others."""
@@ -20,13 +20,13 @@ def is_at_home(ctx: CommandContext, space: Space) -> bool:
     return ctx.private or space in (ctx.space, Space("group", chat_id=ctx.chat_id))
 
 
-def may_edit(ctx: CommandContext, row: OpenedMemory, space: Space) -> bool:
+def may_edit(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
     """Tests whether this person may reword a memory: as its owner; in a group, as its subject, as the person who kept
     it, or as an admin."""
     return space.kind == "private" or ctx.admin or ctx.user_id in (row.subject_id, row.promoted_by)
 
 
-def may_forget(ctx: CommandContext, row: OpenedMemory, space: Space) -> bool:
+def may_forget(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
     """Tests whether this person may forget and pin a memory: if they may reword it, or it is about nobody."""
     return row.subject_id is None or may_edit(ctx, row, space)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_memory, find_space, may_edit, may_forget
 from relay.commands.registry import command, operation
 from relay.core.errors import NotFound, require_found
 from relay.core.frozen import frozen
+from relay.core.models import Space
 from relay.memory.rows.changes import MemoryPast
-from relay.memory.rows.memories import MemoryFilter, MemoryPage, MemorySource, OpenedMemory
+from relay.memory.rows.memories import MemoryFilter, MemoryLine, MemoryPage, MemorySource, OpenedMemory
 
 PAGE = 8
 """How many rows a page has."""
@@ -59,7 +62,11 @@ async def list_memories(
     """Returns a page of memories, newest first. `space_id` None: this space; 0: the person's own."""
     await ctx.require_sight()
     space = await find_space(ctx, space_id)
-    return await ctx.store.memories(space, offset, limit, chosen or MemoryFilter())
+    page = await ctx.store.memories(space, offset, limit, chosen or MemoryFilter())
+    rows = (
+        replace(row, yours=may_forget(ctx, row, space), editable=_may_reword(ctx, row, space)) for row in page.memories
+    )
+    return replace(page, memories=tuple(rows))
 
 
 async def open_number(ctx: CommandContext, number: int) -> ShownMemory:
@@ -95,5 +102,8 @@ async def list_past(ctx: CommandContext, memory_id: int, offset: int = 0, limit:
 
 
 def _show(ctx: CommandContext, row: OpenedMemory) -> ShownMemory:
-    editable = row.status in ("active", "pending") and may_edit(ctx, row, row.space)
-    return ShownMemory(row, may_forget(ctx, row, row.space), editable)
+    return ShownMemory(row, may_forget(ctx, row, row.space), _may_reword(ctx, row, row.space))
+
+
+def _may_reword(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
+    return row.status in ("active", "pending") and may_edit(ctx, row, space)

@@ -34,6 +34,17 @@ class MemoryLine:
     valid_until: datetime | None = None
     tainted: bool = False
     """It was learned together with other people's words."""
+    promoted_by: int | None = None
+
+
+@frozen
+class ListedMemory(MemoryLine):
+    """A memory in a list, with what the person who reads it may do."""
+
+    yours: bool = False
+    """They may change it."""
+    editable: bool = False
+    """They may reword it, in its present state."""
 
 
 @frozen
@@ -89,7 +100,7 @@ class MemoryPage:
     kinds: dict[str, int]
     """The number of facts by kind."""
     people: tuple[Subject, ...]
-    memories: tuple[MemoryLine, ...]
+    memories: tuple[ListedMemory, ...]
     space_id: int | None = None
     """None: nothing was ever said in that space."""
     unconfirmed: int = 0
@@ -121,7 +132,6 @@ class OpenedMemory(MemoryLine):
     valid_from: datetime | None = None
     uses: int = 0
     last_used_at: datetime | None = None
-    promoted_by: int | None = None
     replaced_by: int | None = None
     replaced_number: int | None = None
     evidence: int | None = None

@@ -19,6 +19,8 @@ FOR_READERS = re.compile(rb"^\s*(?:(?://.*|/\*.*\*/)\n)?", re.MULTILINE)
 """The parts of a file that only readers of the source need: lines of comments, empty lines, and indentation."""
 BETWEEN_SIGNS = re.compile(rb"(?<=[:,{};])\s+|\s+(?=[{}])|;\s*(?=\})")
 """Further parts of a style sheet that only its readers need."""
+AFTER_SIGNS = re.compile(rb"(?<=[{(\[;])\n|(?<=[)}\]\"`],)\n|(?<=>)\n(?=[<$])")
+"""Line breaks of a module that only its readers need. A line of text or one that ends with a comment keeps its own."""
 
 
 def add_files(app: Starlette) -> None:
@@ -35,7 +37,7 @@ def read_served(file: Path) -> bytes:
     if file.suffix not in (".js", ".css") or file.parent.name == "lib":
         return whole
     served = FOR_READERS.sub(b"", whole)
-    return BETWEEN_SIGNS.sub(b"", served) if file.suffix == ".css" else served
+    return (BETWEEN_SIGNS if file.suffix == ".css" else AFTER_SIGNS).sub(b"", served)
 
 
 def _serve(file: Path) -> Callable[[Request], Awaitable[Response]]:

@@ -55,6 +55,7 @@ TITLES = {
 }
 
 
+NO_OBJECT = "The body must be a JSON object, with the header Content-Type: application/json."
 OF_HTTP = {
     400: ("malformed", "The body is not JSON."),
     404: ("unknown", "There is no such address. /api/docs lists all of them."),
@@ -115,7 +116,9 @@ def add_handlers(app: FastAPI) -> None:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
             return problem(400, "malformed", "The body is not JSON.")
-        malformed = first["type"] == "missing" or first["loc"] == ("body",) or first["loc"][:1] == ("path",)
+        if first["loc"] == ("body",):
+            return problem(400, "malformed", NO_OBJECT)
+        malformed = first["type"] == "missing" or first["loc"][:1] == ("path",)
         where = ".".join(str(step) for step in first["loc"][1:])
         said = first["msg"].removeprefix("Value error, ")
         detail = f"{where}: {said}." if where else f"{said}."

@@ -54,7 +54,7 @@ async def list_all(ctx: Reading, page: Page, state: Literal["all", "pending"] = 
     """Lists what changed in memory, newest first. `pending`: only what waits to be kept or discarded."""
     waiting = state == "pending"
     found = await list_changes(ctx, waiting, page.offset, page.limit, space)
-    return page.extend(found, found.pending if waiting else found.total)
+    return page.extend("changes", found, found.pending if waiting else found.total)
 
 
 @router.post("/decide", response_model=Decisions)

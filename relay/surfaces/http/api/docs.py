@@ -41,10 +41,10 @@ async def show_docs(request: Request) -> str:
         "<!doctype html><html lang=en><head><meta charset=utf-8><title>Relay: API</title>"
         '<meta name=viewport content="width=device-width, initial-scale=1"><link rel=stylesheet href="/docs.css">'
         '<link rel=icon href="/icon.svg">'
-        f"</head><body><h1>Relay {version}: API</h1><p>Programs read "
+        f"</head><body><main><h1>Relay {version}: API</h1><p>Programs read "
         '<a href="/api/openapi.json">/api/openapi.json</a>. Get a token with '
         "<code>relay token new</code> and send it as <code>Authorization: Bearer …</code>.</p>"
-        f"<h2>Routes</h2>{''.join(routes)}<h2>Types</h2>{''.join(schemas)}</body></html>"
+        f"<h2>Routes</h2>{''.join(routes)}<h2>Types</h2>{''.join(schemas)}</main></body></html>"
     )
 
 

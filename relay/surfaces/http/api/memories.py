@@ -103,7 +103,7 @@ async def list_all(
         kind=kind, category=category, words=q or None, past=state == "past", pending=state == "pending", **states
     )
     found = await list_memories(ctx, chosen, page.offset, page.limit, space)
-    return page.extend(found, found.matching)
+    return page.extend("memories", found, found.matching)
 
 
 @router.post("", status_code=201, response_model=wire(PatchedMemory))
@@ -161,4 +161,4 @@ async def trace(ctx: Reading, memory_id: GivenId) -> MemoryOrigin:
 async def history(ctx: Reading, memory_id: GivenId, page: Page) -> Any:
     """Lists a memory's history, newest first."""
     past = (await list_past(ctx, memory_id, page.offset, page.limit)).past
-    return page.extend(past, past.total)
+    return page.extend("changes", past, past.total)

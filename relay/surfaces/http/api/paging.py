@@ -32,10 +32,12 @@ class Paging:
         """Returns a page in the shape of `paged`."""
         return {plural: rows, "total": total, "next": self.next_of(total)}
 
-    def extend(self, page: Any, total: int) -> dict[str, Any]:
-        """Returns a command's own page with the number of all rows of the list, and the cursor of the next page."""
+    def extend(self, plural: str, page: Any, total: int) -> dict[str, Any]:
+        """Returns a command's own page with the number of all rows of the list, and the cursor of the next page. Behind
+        the last row there are none; a command shows its last page again, as the chat does."""
         fields = {field.name: getattr(page, field.name) for field in dataclasses.fields(page)}
-        return {**fields, "total": total, "next": self.next_of(total)}
+        rows = fields[plural] if self.offset < max(total, 1) else ()
+        return fields | self.page_of(plural, rows, total)
 
 
 def paging(

@@ -61,7 +61,7 @@ class Intents(WireModel):
 async def list_all(ctx: Reading, page: Page) -> Any:
     """Lists upcoming reminders, the nearest first."""
     found = await commands.reminders(ctx, page.offset, page.limit)
-    return page.extend(found, found.total)
+    return page.extend("reminders", found, found.total)
 
 
 @router.post("", status_code=201, response_model=wire(Reminder))

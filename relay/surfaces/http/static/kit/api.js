@@ -39,8 +39,10 @@ export async function request(method, path, options = {}) {
 }
 
 /** Saves what a GET returns as a file. */
-export async function download(path, query, name) {
-  const blob = await (await send("GET", path, { query })).blob();
+export const download = async (path, query, name) => save(await (await send("GET", path, { query })).blob(), name);
+
+/** Saves a Blob as a file. */
+export function save(blob, name) {
   const anchor = document.createElement("a");
   anchor.href = URL.createObjectURL(blob);
   anchor.download = name;
@@ -82,7 +84,8 @@ async function transmit(method, path, { query, body, key, signal }) {
       return null;
     });
     if (response?.ok) return response;
-    if (response?.status === 429) {
+    // 409 with a time: the first attempt, whose answer was lost, is still being carried out.
+    if (response?.status === 429 || (response?.status === 409 && response.headers.has("Retry-After"))) {
       const seconds = Number(response.headers.get("Retry-After")) || 1;
       if (attempt > 2 || seconds > LONGEST_WAIT) throw await problemOf(response, seconds);
       await pause(seconds);

@@ -12,8 +12,7 @@
 // Callbacks get the value, not the event. Options: [value, label, count?].
 
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
-import { attempt } from "./basic.js";
-import { IconButton } from "./basic.js";
+import { attempt, IconButton } from "./basic.js";
 import { useShortcut, useSpaced } from "./hooks.js";
 import { Icon } from "./icons.js";
 
@@ -72,9 +71,14 @@ export function Segmented({ label, value, options, onChange, hidden }) {
 }
 
 export function Chips({ label, value, options, onChange }) {
-  return html`<div class="chips" role="group" aria-label=${label}>${options.map(([one, words, count]) => html`
+  const box = useRef(null);
+  useEffect(() => {
+    // The chosen one, which may be beyond the edge of a phone.
+    box.current.scrollLeft = box.current.querySelector("[aria-pressed=true]")?.offsetLeft - 60;
+  }, [options[0][2] == null]);
+  return html`<div class="chips" role="group" aria-label=${label} ref=${box}>${options.map(([one, words, count]) => html`
     <button key=${one} type="button" class="chip" aria-pressed=${one === (value ?? "")} onClick=${(event) => attempt(event.currentTarget, () => onChange(one))}>
-      ${words}${count !== undefined && html`<span class="count">${count}</span>`}</button>`)}</div>`;
+      ${words}${count != null && html`<span class="count">${count}</span>`}</button>`)}</div>`;
 }
 
 export function Slider({ label, hint, value, min = 0, max = 1, step = 0.01, format = String, onInput, onChange, ...more }) {

@@ -88,11 +88,13 @@ function Question({ title, label, value = "", hint, multiline, action = "Save", 
 
 function modal(draw) {
   return new Promise((resolve) => {
+    const key = (count += 1);
     const answer = (value) => {
-      show({ modal: null });
+      // Not a later one: what this one saves may take long.
+      if (shown.modal?.key === key) show({ modal: null });
       resolve(value);
     };
-    show({ modal: { key: (count += 1), draw: () => draw(answer), cancel: () => answer(null) } });
+    show({ modal: { key, draw: () => draw(answer), cancel: () => answer(null) } });
   });
 }
 

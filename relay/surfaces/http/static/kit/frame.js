@@ -4,7 +4,7 @@
 //       One per page: `title` is the h1 and the window's title, `actions` are beside it, `tools` stay in view
 //       while one scrolls. Back, Esc and Telegram's Back button go to the route's `parent`.
 
-import { createContext, html, useContext, useEffect, useRef, useState } from "../lib/preact.js";
+import { createContext, html, useContext, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
 import { IconButton } from "./basic.js";
 import { closeDialog, Dialog, Overlays } from "./dialog.js";
 import { useShortcut, useTitle } from "./hooks.js";
@@ -40,7 +40,7 @@ export function Frame({ routes, here, me, children }) {
   useShortcut("?", "Help with the keyboard", () => setOpen("help"));
   useShortcut("Escape", "Back", () => here.parent && goBack(here.parent));
   useEffect(() => showBackButton(here.parent ? () => closeDialog() || goBack(here.parent) : null), [here.parent]);
-  useEffect(() => scrollTo(0, 0), [here.route.name]);
+  useLayoutEffect(() => scrollTo(0, 0), [here.route.name]);
   const entries = routes.filter((route) => route.nav);
   const current = (route) => here.route.name === route.name || here.parent === pathOf(route) || here.parent?.startsWith(`${pathOf(route)}/`);
   const entry = (route, after) => html`<a key=${route.name} href=${link(pathOf(route))} class=${`nav-${route.nav}`}

@@ -22,6 +22,8 @@ import { addShortcut } from "./keyboard.js";
 // Rows at first, and at a time later.
 const [FIRST, MOST] = [50, 200];
 const EVENT_GAP = 3000; // ms
+// A cursor counts rows. After some are gone, the next page begins as many rows earlier.
+const earlier = (next, gone) => next && String(Math.max(0, next - Math.max(0, gone)));
 const EMPTY = { rows: [], page: null, total: null, next: null, done: false };
 
 /** Fetches one thing. */
@@ -84,8 +86,8 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
     let { rows, next } = { rows: fresh, next: page.next ?? null };
     if (kind === "more") rows = [...old.rows.filter((row) => !known.has(idOf(row))), ...fresh];
     if (kind === "reload" && old.rows.length > wanted) {
-      rows = [...fresh, ...old.rows.slice(wanted).filter((row) => !known.has(idOf(row)))];
-      next = old.next;
+      rows = [...fresh, ...old.rows.slice(old.rows.findLastIndex((row) => known.has(idOf(row))) + 1)];
+      next = earlier(old.next, old.total - page.total);
     }
     const loading = kind === "reload" && old.loading;
     return { rows, page, total: page.total ?? null, next, error: null, loading, done: next === null };
@@ -104,7 +106,7 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
     change: (which, fields) =>
       setState((old) => ({ ...old, rows: old.rows.map((row) => (idOf(row) === which ? { ...row, ...fields } : row)) })),
     drop: (which) =>
-      setState((old) => ({ ...old, rows: old.rows.filter((row) => idOf(row) !== which), total: old.total && old.total - 1 })),
+      setState((old) => ({ ...old, rows: old.rows.filter((row) => idOf(row) !== which), total: old.total && old.total - 1, next: earlier(old.next, 1) })),
   };
 }
 

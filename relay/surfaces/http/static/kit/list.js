@@ -17,6 +17,8 @@ import { buzz } from "./telegram.js";
 const BLOCK = 50;
 // Of a row, in pixels, until it was drawn.
 const USUAL_HEIGHT = 76;
+// Of blocks that were drawn before, so that a list that one comes back to is as long as it was.
+const heights = new Map();
 const LONG_PRESS = 550;
 
 export function List({ list, row, label, empty = null, group }) {
@@ -43,21 +45,32 @@ export function List({ list, row, label, empty = null, group }) {
     </div><${Tail} list=${list} /></div>`;
 }
 
+/** Tells whether an element is near the window, as it is now: earlier entries of the same call are out of date. */
+function watch(element, rootMargin, tell) {
+  const observer = new IntersectionObserver((entries) => tell(entries.at(-1)), { rootMargin });
+  observer.observe(element);
+  return () => observer.disconnect();
+}
+
 /** Fifty rows. Far from the window only their height remains. */
 function Block({ rows, before, start, total, id, row, group }) {
   const element = useRef(null);
-  const height = useRef(rows.length * USUAL_HEIGHT);
+  const own = `${location.hash} ${start}`;
+  const height = useRef(heights.get(own) || rows.length * USUAL_HEIGHT);
   const [near, setNear] = useState(start === 0);
   useEffect(() => {
-    const observer = new IntersectionObserver(([entry]) => {
+    const { current } = element;
+    const stop = watch(current, "1500px 0px", (entry) => {
       if (entry.isIntersecting) setNear(true);
       else if (!element.current.contains(document.activeElement)) {
         height.current = entry.boundingClientRect.height;
         setNear(false);
       }
-    }, { rootMargin: "1500px 0px" });
-    observer.observe(element.current);
-    return () => observer.disconnect();
+    });
+    return () => {
+      heights.set(own, current.offsetHeight);
+      stop();
+    };
   }, []);
   if (!near) return html`<div ref=${element} style=${{ height: `${height.current}px` }}></div>`;
   return html`<div ref=${element} style=${{ height: "auto" }}>${rows.map((one, at) => {
@@ -74,9 +87,7 @@ function Tail({ list }) {
   const element = useRef(null);
   useEffect(() => {
     if (list.done || list.error) return undefined;
-    const observer = new IntersectionObserver(([entry]) => entry.isIntersecting && list.more(), { rootMargin: "900px 0px" });
-    observer.observe(element.current);
-    return () => observer.disconnect();
+    return watch(element.current, "900px 0px", (entry) => entry.isIntersecting && list.more());
   }, [list.rows.length, list.done, list.loading, list.error, list.more]);
   if (list.done) return null;
   return html`<div class="tail" ref=${element}>${list.error

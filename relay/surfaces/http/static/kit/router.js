@@ -14,6 +14,26 @@ export const PROOF = /(^|[?&#])(tgWebApp\w+|link)=/;
 const listeners = new Set();
 let depth = 0;
 
+// A page that one returns to is scrolled to where it was. The browser can't do that: its rows are yet to come.
+history.scrollRestoration = "manual";
+let stopReturn = () => {};
+
+/** Notes how far the page is scrolled, before it is left. */
+const noteScroll = () => history.replaceState({ ...history.state, top: scrollY }, "");
+
+/** Scrolls to a place, again and again until the page is long enough or somebody acts. */
+function returnTo(top) {
+  const end = new AbortController();
+  const grown = new ResizeObserver(() => {
+    scrollTo(0, top);
+    if (scrollY > top - 1) end.abort();
+  });
+  end.signal.onabort = () => grown.disconnect();
+  stopReturn = () => end.abort();
+  for (const act of ["wheel", "pointerdown", "keydown"]) addEventListener(act, stopReturn, { signal: end.signal });
+  grown.observe(document.body);
+}
+
 function parse(hash) {
   const [path, text] = hash.replace(/^#/, "").split("?", 2);
   return { path: path.startsWith("/") ? path : "/", query: Object.fromEntries(new URLSearchParams(text || "")) };
@@ -31,7 +51,10 @@ export function link(path, query = {}) {
 
 /** Opens an address. `replace`: without a step in the history. */
 export function navigate(path, query = {}, { replace = false } = {}) {
-  if (!replace) depth += 1;
+  if (!replace) {
+    noteScroll();
+    depth += 1;
+  }
   history[replace ? "replaceState" : "pushState"]({ depth }, "", link(path, query));
   refreshRoute();
 }
@@ -95,7 +118,9 @@ export function refreshRoute() {
   for (const listener of listeners) listener(route);
 }
 
+addEventListener("click", (event) => event.target.closest("a[href^='#']") && noteScroll(), true);
 addEventListener("popstate", (event) => {
+  stopReturn();
   if (PROOF.test(location.hash.slice(1))) {
     // A new link of `relay web`, opened in this window.
     location.reload();
@@ -104,6 +129,9 @@ addEventListener("popstate", (event) => {
   if (event.state?.depth === undefined) {
     depth += 1; // a link of the page was followed
     history.replaceState({ depth }, "");
-  } else depth = event.state.depth;
+  } else {
+    depth = event.state.depth;
+    returnTo(event.state.top || 0);
+  }
   refreshRoute();
 });

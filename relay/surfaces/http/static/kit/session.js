@@ -5,6 +5,8 @@
 //   await openSession()    returns whether somebody is signed in
 //   token()                the token, or ""
 //   onLost(fn)             calls fn when the server no longer takes the token
+//
+// A new window of the app outside of Telegram, as from a click with Ctrl, asks the others for the token.
 
 import { PROOF, refreshRoute } from "./router.js";
 import { startTelegram, telegram } from "./telegram.js";
@@ -12,6 +14,7 @@ import { startTelegram, telegram } from "./telegram.js";
 const KEY = "relay.token";
 // Whose token it is, as Telegram says; "" for a link.
 const PERSON = "relay.person";
+const windows = new BroadcastChannel("relay");
 let lost = () => {};
 
 /** The token, or "" */
@@ -38,12 +41,28 @@ export async function openSession() {
   const { path, values } = takeHash();
   startTelegram(values);
   const wanted = telegram.startParam ? `/${telegram.startParam.replaceAll(/[-_]/g, "/")}` : path;
+  const { initData } = telegram;
+  const signedIn = initData
+    ? await exchange(JSON.parse(new URLSearchParams(initData).get("user") || "{}").id, { Authorization: `tma ${initData}` })
+    : values.has("link") ? await exchange("", {}, { link: values.get("link") }) : token() !== "" || (!telegram.inside && (await borrow()));
+  windows.onmessage = ({ data }) => data === null && !telegram.inside && token() && windows.postMessage(token());
+  // Not before: if the server is away, the same proof works later.
   history.replaceState({ depth: 0 }, "", `${location.pathname}${wanted ? `#${wanted}` : ""}`);
   refreshRoute();
-  const { initData } = telegram;
-  if (initData) return exchange(JSON.parse(new URLSearchParams(initData).get("user") || "{}").id, { Authorization: `tma ${initData}` });
-  if (values.has("link")) return exchange("", {}, { link: values.get("link") });
-  return token() !== "";
+  return signedIn;
+}
+
+/** Asks the other windows for their token. Returns whether one answered. */
+function borrow() {
+  return new Promise((resolve) => {
+    windows.onmessage = ({ data }) => {
+      if (data === null) return; // another window asks, too
+      sessionStorage.setItem(KEY, data);
+      resolve(true);
+    };
+    windows.postMessage(null);
+    setTimeout(resolve, 300, false);
+  });
 }
 
 /** Splits the hash into the app's own address and the parameters of Telegram or of `relay web`. */
@@ -60,12 +79,13 @@ async function exchange(person, headers, body) {
     method: "POST",
     headers: body ? { ...headers, "Content-Type": "application/json" } : headers,
     body: body && JSON.stringify(body),
-  });
-  if (response.ok) {
+  }).catch(() => null);
+  if (response?.ok) {
     sessionStorage.setItem(KEY, (await response.json()).token);
     sessionStorage.setItem(PERSON, person);
     return true;
   }
+  if (!response) throw new Error("Is it running, and are you online?");
   if (response.status >= 500 || response.status === 429) throw new Error(`The server answered ${response.status}.`);
   // A proof works once. After a reload with it in the address, its person is signed in already; others are not.
   if (sessionStorage.getItem(PERSON) !== String(person)) forgetToken();

@@ -13,16 +13,16 @@ import { Suggest } from "../parts/suggest.js";
 const WINDOW = 200_000; // the context window of the models
 const STATUS = { making: ["warn", "being made"], ready: ["good", "ready"], over: ["bad", "over its budget"], failed: ["bad", "failed"] };
 
-export default function Compose({ params, query }) {
+export default function Compose({ params, query, me }) {
   const composition = useFetch(params.compositionId ? `/memory/compositions/${params.compositionId}` : null);
-  const { projects, project } = useProject(composition.data?.projectId || query.project);
+  const { projects, project, may } = useProject(composition.data?.projectId || query.project, me);
   if (params.compositionId && !composition.data) return html`<${Page} title="Compose"><${Loaded} of=${composition}>${() => null}</></>`;
   if (!project) return html`<${Page} title="Compose"><${Loaded} of=${projects}>${() => html`<${Empty} icon="compose" title="Nothing to compose yet">Compositions are made from past conversations.</>`}</></>`;
-  return html`<${Builder} key=${`${project.projectId} ${params.compositionId || ""} ${query.add || ""}`} project=${project} projects=${projects.data.projects}
+  return html`<${Builder} key=${`${project.projectId} ${params.compositionId || ""} ${query.add || ""}`} project=${project} may=${may} projects=${projects.data.projects}
     made=${composition.data} reload=${composition.reload} add=${query.add} />`;
 }
 
-function Builder({ project, projects, made, reload, add }) {
+function Builder({ project, may, projects, made, reload, add }) {
   const path = `/memory/projects/${project.projectId}/compositions`;
   const others = useList(path, "compositions", {}, { id: "compositionId" });
   const settings = useFetch("/memory/settings", { projectId: project.projectId });
@@ -59,8 +59,9 @@ function Builder({ project, projects, made, reload, add }) {
   const states = new Map((made?.components || []).map((one) => [one.sessionId, one.status]));
   const planned = new Map((preview.data?.components || []).map((one) => [one.sessionId, one]));
   return html`<${Page} title=${made ? made.name : "Compose"} text="Put past conversations together, and begin a new one with them." wide
-    actions=${made && html`<${Badge} tone=${STATUS[made.status][0]}>${STATUS[made.status][1]}</><${Done} one=${made} />`}>
+    actions=${made && html`<${Badge} tone=${STATUS[made.status][0]}>${STATUS[made.status][1]}</><${Done} one=${made} may=${may} />`}>
     ${made?.error && html`<${Notice} tone="bad">${made.error}</>`}
+    ${!may && html`<${Notice} tone="warn">Only admins can compose in this group.</>`}
     <div class="two">
       <div class="stack">
         ${!made && projects.length > 1 && html`<${Select} label="Project" value=${project.projectId} onChange=${(id) => navigate("/compose", { project: id }, { replace: true })}
@@ -76,15 +77,15 @@ function Builder({ project, projects, made, reload, add }) {
         <${Slider} label="Tokens" value=${budget} min=${1000} max=${100_000} step=${1000} format=${number} onInput=${setBudget} />
         <${Segmented} label="Shared" value=${strategy} onChange=${setStrategy} options=${[["equal", "Equally"], ["recency", "Favor recent"], ["proportional", "By size"]]} />
         ${!made && html`<${Text} label="Name" value=${name} onInput=${setName} maxlength="64" hint="Then /new with the name begins with it." />`}
-        <div class="actions"><${Button} kind="primary" icon="compose" disabled=${!parts.length || !(made || name.trim()) || made?.status === "making"} onClick=${compose}>${made ? "Compose again" : "Compose"}</>
+        <div class="actions"><${Button} kind="primary" icon="compose" disabled=${!may || !parts.length || !(made || name.trim()) || made?.status === "making"} onClick=${compose}>${made ? "Compose again" : "Compose"}</>
           <${Button} icon="source" disabled=${!preview.data} onClick=${() => setOpen("preview")}>Preview</></div></></div>
     </div>
     ${others.rows.length > 0 && html`<section class="stack"><h2>Compositions here</h2><${List} list=${others} label="Compositions"
       row=${(one) => html`<${Row} href=${link(`/compose/${one.compositionId}`)} title=${one.name} badges=${html`<${Badge} tone=${STATUS[one.status][0]}>${STATUS[one.status][1]}</>`}
         meta=${[one.totalTokens !== null && `${tokens(one.totalTokens)} tokens`, plural(one.components, "session"), day(one.createdAt), one.usedInSessions.length > 0 && `used ${plural(one.usedInSessions.length, "time")}`].filter(Boolean)}
-        actions=${[one.status === "ready" && { label: "Begin with it", icon: "next", run: () => begin(one) },
+        actions=${[may && one.status === "ready" && { label: "Begin with it", icon: "next", run: () => begin(one) },
           one.totalTokens !== null && { label: "Download .zip", icon: "download", run: () => save(one, "zip") },
-          { label: "Drop", icon: "trash", danger: true, run: () => drop(one) }]} />`} /></section>`}
+          may && { label: "Drop", icon: "trash", danger: true, run: () => drop(one) }]} />`} /></section>`}
     ${open === "add" && html`<${Choose} project=${project} parts=${parts} onChoose=${take} onClose=${() => setOpen(null)} />`}
     ${open === "suggest" && html`<${Suggest} project=${project} onClose=${() => setOpen(null)} onChoose=${(found) => found.forEach(take)} />`}
     ${open === "preview" && html`<${Plan} plan=${preview.data} onClose=${() => setOpen(null)} />`}
@@ -105,12 +106,12 @@ async function current(project) {
 }
 
 /** The actions on an existing composition. */
-function Done({ one }) {
+function Done({ one, may }) {
   return html`${one.totalTokens !== null && html`<${Button} icon="download" onClick=${() => save(one, "md")}>Export Markdown</>`}
-    ${one.status === "ready" && html`<${Button} kind="primary" icon="next" onClick=${() => begin(one)}>Begin with it</>`}`;
+    ${may && one.status === "ready" && html`<${Button} kind="primary" icon="next" onClick=${() => begin(one)}>Begin with it</>`}`;
 }
 
-const save = (one, format) => download(`/memory/compositions/${one.compositionId}`, { format }, format === "zip" ? `${one.name}.zip` : `${one.name}.${format}`);
+const save = (one, format) => download(`/memory/compositions/${one.compositionId}`, { format }, `${one.name}.${format}`);
 
 async function begin(one) {
   if (!(await confirm({ title: `Begin with “${one.name}”?`, text: "The running conversation of its project ends; the next message begins a new one with this.", action: "Begin" }))) return;

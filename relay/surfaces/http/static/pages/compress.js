@@ -93,9 +93,11 @@ function verdict({ preserved, summarized }, thresholds) {
 
 function Tiers({ tiers, change }) {
   const set = (at, place, value) => change(tiers.map((one, here) => (here === at ? one.map((old, there) => (there === place ? value : old)) : one)));
+  // In the middle of the widest one.
   const add = () => {
-    const before = tiers.length > 1 ? tiers.at(-2)[0] : 0;
-    change([...tiers.slice(0, -1), [Math.min(99, Math.round((before + 100) / 2)), 10, "moderate"], tiers.at(-1)]);
+    const start = (at) => (at ? tiers[at - 1][0] : 0);
+    const at = tiers.reduce((best, [end], here) => (end - start(here) > tiers[best][0] - start(best) ? here : best), 0);
+    change([...tiers.slice(0, at), [Math.round((start(at) + tiers[at][0]) / 2), 10, "moderate"], ...tiers.slice(at)]);
   };
   return html`<div class="stack tight" role="group" aria-label="Tiers, oldest first">
     ${tiers.map(([end, by, level], at) => html`<div class="tier" key=${at}>

@@ -5,6 +5,7 @@ import { post, put, remove } from "../kit/api.js";
 import { useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
 import { Badge, Button, Card, Chips, Empty, List, Loaded, Notice, Page, Row, Slider, Table, Text, confirm, toast } from "../kit/ui.js";
+import { fatesOf } from "../parts/sessions.js";
 import { Marked } from "../parts/text.js";
 
 const PRESETS = [[1, "Pinned"], [0.9, "Critical"], [0.75, "Important"], [0.5, "Notable"]];
@@ -26,7 +27,7 @@ function All({ sessionId }) {
     actions=${html`<${Button} kind="primary" icon="pin" onClick=${original}>Mark a passage</>`}>
     <${List} list=${list} label="Markers" group=${(one) => `${one.weight.toFixed(2)} ${one.label}`}
       row=${(one) => html`<${Row} href=${link(`${path}/markers/${one.markerId}`)} title=${one.content}
-        meta=${[one.survivedIn.length > 0 && `kept in ${one.survivedIn.join(", ")}`, one.summarizedIn.length > 0 && `summarised in ${one.summarizedIn.join(", ")}`].filter(Boolean)} />`}
+        meta=${fatesOf(one)} />`}
       empty=${html`<${Empty} icon="pin" title="No markers">Open the original and mark what must survive, or write <code>##keepit0.80##</code> before it in the chat.</>`} />
   </>`;
 }

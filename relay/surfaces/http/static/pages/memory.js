@@ -7,7 +7,7 @@ import { month } from "../kit/format.js";
 import { useEvents, useFetch, useList, useSelection, useShortcut } from "../kit/hooks.js";
 import { link, navigate, setQuery } from "../kit/router.js";
 import { ask, Badge, Button, Chips, confirm, Dialog, Empty, List, Notice, Page, Row, Search, Segmented, Select, Text, toast } from "../kit/ui.js";
-import Memory from "./memory_card.js";
+import Memory, { actionsOf } from "./memory_card.js";
 import { Changes, Forgotten, inHundreds, noteForgotten } from "./memory_changes.js";
 
 export const KINDS = { fact: "Facts", preference: "Likes", decision: "Decisions", event: "Events", person: "People", goal: "Goals", feeling: "Feelings", learning: "Learnings" };
@@ -38,7 +38,7 @@ function Memories({ query, me }) {
     ["waiting", "Waiting", number("pending")], ["past", "Past", number("past")], ["changes", "Changes"]];
   const tools = html`<${Search} label="Search memories" value=${q} onInput=${(words) => setQuery({ q: words })} />
     <${Chips} label="Which memories" value=${state} options=${states} onChange=${(one) => setQuery({ state: one })} />`;
-  return html`<${Page} title="Memory" text="What I know about you." tools=${tools}
+  return html`<${Page} title="Memory" text=${space ? "What I know in this group." : "What I know about you."} tools=${tools}
       actions=${html`<${Button} kind="primary" icon="add" onClick=${add}>Remember</>`}>
     ${!me.memoryOn && html`<${Notice} tone="warn">Memory is off or paused, so I'm not learning, and not using any of this.</>`}
     <${Forgotten} then=${reload} />
@@ -60,7 +60,7 @@ function Found({ list, known, query, reload, add }) {
     setPicking(false);
     picked.clear();
   };
-  const forget = async (row) => {
+  const forget = (row) => async () => {
     noteForgotten((await remove(`/memories/${row.id}`)).changed);
     list.drop(row.id);
     reload();
@@ -76,35 +76,25 @@ function Found({ list, known, query, reload, add }) {
     stop();
     reload();
   };
-  const change = async (row, fields, words) => {
+  const change = (row) => async (fields, words) => {
     await patch(`/memories/${row.id}`, fields);
     toast(words);
     reload();
   };
-  const edit = (row) => ask({
-    title: `Edit memory #${row.number}`, label: "Memory", value: row.content, multiline: true,
-    save: (text) => text === row.content || change(row, { text }, "Changed."),
-  });
   const kinds = known && [["", "All kinds"], ...Object.entries(KINDS).map(([one, words]) => [one, words, one === "learning" ? known.learnings : known.kinds[one]]).filter(([, , count]) => count)];
-  const actions = (row) => row.status === "active"
-    ? [{ label: "Edit", icon: "edit", run: () => edit(row) },
-       row.pinned ? { label: "Unpin", icon: "pin", run: () => change(row, { pinned: false }, "Unpinned.") } : { label: "Pin", icon: "pin", run: () => change(row, { pinned: true }, "Pinned: it comes first in every prompt.") },
-       { label: "Confirm", icon: "check", run: () => change(row, { confirmed: true }, "Thanks. I'm sure of it now.") },
-       { label: "Forget", icon: "trash", danger: true, run: () => forget(row) }]
-    : [];
   const selected = list.rows.filter((row) => picked.has(row.id));
   return html`
     ${kinds?.length > 2 && state !== "past" && html`<${Chips} label="Kind" value=${kind} options=${kinds} onChange=${(one) => setQuery({ kind: one })} />`}
-    ${list.rows.length > 0 && state !== "past" && html`<div class="cluster" role="toolbar" aria-label="Several memories">
+    ${list.rows.some((row) => row.yours) && state !== "past" && html`<div class="cluster" role="toolbar" aria-label="Several memories">
       ${picking
         ? html`<span>${picked.size} selected</span>
           <${Button} small kind="danger" icon="trash" disabled=${!picked.size} onClick=${forgetPicked}>Forget</>
-          <${Button} small icon="merge" disabled=${picked.size !== 2} onClick=${() => setMerging(selected)}>Merge two</>
+          <${Button} small icon="merge" disabled=${picked.size !== 2 || !selected.every((row) => row.editable)} onClick=${() => setMerging(selected)}>Merge two</>
           <${Button} small kind="quiet" onClick=${stop}>Cancel</>`
         : html`<${Button} small kind="quiet" icon="check" onClick=${() => setPicking(true)}>Select</>`}</div>`}
     <${List} list=${list} label="Memories" group=${(row) => month(row.createdAt)} empty=${html`<${Nothing} query=${query} add=${add} />`}
       row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, row.subject]}
-        href=${link(`/memory/${row.id}`)} actions=${actions(row)} selected=${picked.has(row.id)} onSelect=${picking ? () => picked.toggle(row.id) : undefined} />`} />
+        href=${link(`/memory/${row.id}`)} actions=${actionsOf(row, change(row), forget(row))} selected=${picked.has(row.id)} onSelect=${picking && row.yours ? () => picked.toggle(row.id) : undefined} />`} />
     ${merging && html`<${Merge} rows=${merging} onClose=${() => setMerging(null)} then=${(made) => { setMerging(null); stop(); reload(); navigate(`/memory/${made.memory.id}`); }} />`}`;
 }
 
@@ -118,6 +108,7 @@ function badges(row) {
 function Nothing({ query, add }) {
   if (query.q) return html`<${Empty} icon="search" title="Nothing found">No memory contains all of these words.</>`;
   if (query.kind || query.state) return html`<${Empty} icon="memory" title="Nothing here">No memory fits this filter.</>`;
+  if (query.space) return html`<${Empty} icon="memory" title="I know nothing here yet">I learn from what is said to me in the group.</>`;
   return html`<${Empty} icon="memory" title="I know nothing about you yet" action=${html`<${Button} icon="add" onClick=${add}>Remember something</>`}>
     Talk to me, or tell me what to remember.</>`;
 }

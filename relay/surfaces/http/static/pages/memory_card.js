@@ -29,6 +29,22 @@ export default function Memory({ id, me }) {
   return html`<${Shown} ...${opened.data} past=${past} reload=${reload} me=${me} />`;
 }
 
+const edit = (memory, change) => ask({
+  title: `Edit memory #${memory.number}`, label: "Memory", value: memory.content, multiline: true,
+  save: (text) => text === memory.content || change({ text }, "Changed."),
+});
+
+/** What the person may do with a memory. `change`: takes its fields and what to say afterwards. */
+export function actionsOf(memory, change, forget) {
+  const may = memory.yours && memory.status === "active";
+  return [
+    memory.editable && { label: "Edit", icon: "edit", run: () => edit(memory, change) },
+    may && { label: memory.pinned ? "Unpin" : "Pin", icon: "pin", run: () => change({ pinned: !memory.pinned }, memory.pinned ? "Unpinned." : "Pinned: it comes first in every prompt.") },
+    may && !memory.validatedAt && { label: "Confirm", icon: "check", run: () => change({ confirmed: true }, "Thanks. I'm sure of it now.") },
+    may && { label: "Forget", icon: "trash", danger: true, run: forget },
+  ].filter(Boolean);
+}
+
 function Shown({ memory, yours, editable, past, reload }) {
   const path = `/memories/${memory.id}`;
   const change = async (fields, words) => {
@@ -36,10 +52,6 @@ function Shown({ memory, yours, editable, past, reload }) {
     toast(words);
     reload();
   };
-  const edit = () => ask({
-    title: `Edit memory #${memory.number}`, label: "Memory", value: memory.content, multiline: true,
-    save: (text) => text === memory.content || change({ text }, "Changed."),
-  });
   const forget = async () => {
     noteForgotten((await remove(path)).changed);
     reload();
@@ -49,19 +61,15 @@ function Shown({ memory, yours, editable, past, reload }) {
     toast("I use it again.");
     reload();
   };
-  const active = memory.status === "active";
   const waits = memory.status === "pending" && past.rows.find((one) => one.status === "pending");
   const settle = async (decision) => {
     await decide(waits, decision);
     reload();
   };
-  useShortcut("e", "Edit", () => editable && edit());
+  useShortcut("e", "Edit", () => editable && edit(memory, change));
   const actions = yours && html`
     ${waits && html`<${Button} kind="primary" icon="check" onClick=${() => settle("keep")}>Keep</><${Button} kind="danger" icon="trash" onClick=${() => settle("discard")}>Discard</>`}
-    ${editable && html`<${Button} icon="edit" onClick=${edit}>Edit</>`}
-    ${active && html`<${Button} icon="pin" onClick=${() => change({ pinned: !memory.pinned }, memory.pinned ? "Unpinned." : "Pinned: it comes first in every prompt.")}>${memory.pinned ? "Unpin" : "Pin"}</>`}
-    ${active && !memory.validatedAt && html`<${Button} icon="check" onClick=${() => change({ confirmed: true }, "Thanks. I'm sure of it now.")}>Confirm</>`}
-    ${active && html`<${Button} kind="danger" icon="trash" onClick=${forget}>Forget</>`}
+    ${actionsOf({ ...memory, yours, editable }, change, forget).map((act) => html`<${Button} key=${act.icon} icon=${act.icon} kind=${act.danger && "danger"} onClick=${act.run}>${act.label}</>`)}
     ${["archived", "superseded", "forgotten"].includes(memory.status) && html`<${Button} kind="primary" icon="undo" onClick=${restore}>Restore</>`}`;
   return html`<${Page} title=${`Memory #${memory.number}`}>
     <${Forgotten} then=${reload} />
@@ -82,7 +90,7 @@ function Shown({ memory, yours, editable, past, reload }) {
       [memory.kind === "goal" ? "Deadline" : "Valid until", day(memory.validUntil)],
       ["Said in", memory.evidence ? plural(memory.evidence, "message") : ""],
       ["Used", memory.uses ? `${plural(memory.uses, "time")}, last ${day(memory.lastUsedAt)}` : "not yet"],
-    ]} />${memory.faded && active && html`<p class="hint">Unused for half a year: I leave it out of prompts, but search finds it.</p>`}</>
+    ]} />${memory.faded && memory.status === "active" && html`<p class="hint">Unused for half a year: I leave it out of prompts, but search finds it.</p>`}</>
     <${Source} memory=${memory} />
     <${Past} past=${past} memory=${memory} yours=${yours} reload=${reload} />
   </>`;

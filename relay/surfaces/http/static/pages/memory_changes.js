@@ -1,7 +1,7 @@
 // Changes of memory, newest first, waiting changes to keep or discard, and the line that undoes a forgetting.
 
 import { html, useEffect, useState } from "../lib/preact.js";
-import { post } from "../kit/api.js";
+import { get, post } from "../kit/api.js";
 import { moment } from "../kit/format.js";
 import { useEvents, useList } from "../kit/hooks.js";
 import { link } from "../kit/router.js";
@@ -45,8 +45,7 @@ export function Forgotten({ then }) {
     setLast(null);
   };
   const undo = async () => {
-    let decided = 0;
-    for (const ids of inHundreds(last.ids)) decided += (await post("/changes/decide", { ids, decision: "undo" })).decided;
+    const decided = await decideAll(last.ids, "undo");
     end();
     toast(decided === last.ids.length ? "I remember it again." : "Some of it has changed since, and stays as it is.");
     then();
@@ -64,6 +63,13 @@ export async function decide(change, decision) {
   toast({ undo: "Undone.", keep: "Kept.", discard: "Discarded." }[decision]);
 }
 
+/** Decides about many changes. Returns how many were decided. */
+async function decideAll(all, decision) {
+  let decided = 0;
+  for (const ids of inHundreds(all)) decided += (await post("/changes/decide", { ids, decision })).decided;
+  return decided;
+}
+
 export function Changes({ waiting, space, then }) {
   const list = useList("/memories/changes", "changes", { state: waiting ? "pending" : "all", space });
   useEvents(["memory"], list.reload);
@@ -72,10 +78,15 @@ export function Changes({ waiting, space, then }) {
     list.reload();
     then();
   };
+  const own = (rows) => rows.filter((one) => one.yours && one.action !== "forget").map((one) => one.id);
   const all = async (decision) => {
-    const ids = list.rows.filter((one) => one.yours && one.action !== "forget").map((one) => one.id);
-    const { decided } = await post("/changes/decide", { ids: ids.slice(0, 100), decision });
-    toast(`${decision === "keep" ? "Kept" : "Discarded"}: ${decided}.`);
+    const ids = [];
+    for (let cursor = ""; cursor !== null; ) {
+      const page = await get("/memories/changes", { state: "pending", space, limit: 200, cursor });
+      ids.push(...own(page.changes));
+      cursor = page.next;
+    }
+    toast(`${decision === "keep" ? "Kept" : "Discarded"}: ${await decideAll(ids, decision)}.`);
     list.reload();
     then();
   };
@@ -87,7 +98,7 @@ export function Changes({ waiting, space, then }) {
     ? html`<${Empty} icon="check" title="Nothing is waiting">What I notice next to other people's words waits here. So does everything else, if you asked to confirm it.</>`
     : html`<${Empty} icon="history" title="Nothing has changed yet" />`;
   return html`
-    ${waiting && list.rows.length > 1 && html`<div class="cluster"><${Button} small icon="check" onClick=${() => all("keep")}>Keep all</>
+    ${waiting && own(list.rows).length > 1 && html`<div class="cluster"><${Button} small icon="check" onClick=${() => all("keep")}>Keep all</>
       <${Button} small kind="danger" icon="trash" onClick=${() => all("discard")}>Discard all</></div>`}
     <${List} list=${list} label=${waiting ? "What waits" : "Changes"} empty=${empty}
       row=${(change) => html`<${Row} title=${change.content} text=${change.before && change.before !== change.content ? `Before: ${change.before}` : ""}

@@ -94,7 +94,7 @@ function Intents() {
     toast("Deleted.");
     found.reload();
   };
-  return html`<section class="stack" style=${{ gap: "8px" }}><h2>When you mention something</h2><div class="list" role="list" aria-label="When you mention something">${found.data.intents.map((one) => html`
+  return html`<section class="stack tight"><h2>When you mention something</h2><div class="list" role="list" aria-label="When you mention something">${found.data.intents.map((one) => html`
     <div key=${one.id} role="listitem"><${Row} icon="spark" title=${one.text} text=${`When you mention ${one.about}`} meta=${[`${one.used} of ${one.most} times`, `until ${moment(one.expiresAt)}`]}
       actions=${[{ label: "Delete", icon: "trash", danger: true, run: () => end(one) }]} /></div>`)}</div></section>`;
 }
@@ -150,6 +150,6 @@ function Opened({ id }) {
       <div class="actions">${one.status === "deleted"
         ? html`<${Button} kind="primary" icon="undo" onClick=${() => change(one, { deleted: false }, opened.reload, "It's back.")}>Bring it back</>`
         : html`${one.occurrence && html`<${Button} icon="check" onClick=${done}>Done</>`}${actionsOf(one, opened.reload).filter(Boolean).map((act) => html`<${Button} key=${act.label} icon=${act.icon} kind=${act.danger ? "danger" : "plain"} onClick=${act.run}>${act.label}</>`)}`}</div></>
-    <section class="stack" style=${{ gap: "8px" }}><h2>What happened</h2><div class="list" role="list" aria-label="What happened">${one.events.map((event, nr) => html`
+    <section class="stack tight"><h2>What happened</h2><div class="list" role="list" aria-label="What happened">${one.events.map((event, nr) => html`
       <div key=${nr} role="listitem"><${Row} title=${EVENTS[event.kind] || event.kind} text=${event.detail} meta=${[moment(event.at), event.occurrence && `for ${moment(event.occurrence)}`]} /></div>`)}</div></section></>`}</>`;
 }

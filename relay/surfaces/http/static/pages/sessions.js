@@ -1,26 +1,25 @@
 // Sessions: a project's conversations, the newest first, by month; search in them; suggestions.
 
 import { html, useState } from "../lib/preact.js";
-import { post, remove } from "../kit/api.js";
 import { day, month, plural, tokens } from "../kit/format.js";
 import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link, navigate, setQuery } from "../kit/router.js";
-import { Badge, Button, Empty, Icon, List, Loaded, Page, Row, Search, Select, toast } from "../kit/ui.js";
-import { nameOf, Snippet, useProject } from "../parts/sessions.js";
+import { Badge, Button, Empty, Icon, List, Loaded, Page, Row, Search, Select } from "../kit/ui.js";
+import { nameOf, register, Snippet, useProject } from "../parts/sessions.js";
 import { Suggest } from "../parts/suggest.js";
 
-export default function Sessions({ query }) {
-  const { projects, project } = useProject(query.project);
+export default function Sessions({ query, me }) {
+  const { projects, project, may } = useProject(query.project, me);
   const [suggesting, setSuggesting] = useState(false);
   return html`<${Page} title="Sessions" text="Your conversations, to look at, shorten and bring back."
     actions=${html`<${Button} icon="spark" onClick=${() => setSuggesting(true)} disabled=${!project}>Suggest</>
-      <${Button} kind="primary" icon="compose" disabled=${!project} onClick=${() => navigate("/compose", { project: project.projectId })}>Compose</>`}
+      ${may && html`<${Button} kind="primary" icon="compose" onClick=${() => navigate("/compose", { project: project.projectId })}>Compose</>`}`}
     tools=${html`${(projects.data?.projects.length > 1 || project?.space === "group") && html`<${Select} label="Project" hidden value=${project?.projectId}
         onChange=${(id) => setQuery({ project: id, q: null })} options=${projects.data.projects.map((one) => [one.projectId, labelOf(one)])} />`}
       <${Search} label="Search in sessions" value=${query.q} onInput=${(q) => setQuery({ q })} />`}>
     <${Loaded} of=${projects} rows=${8}>${() => {
       if (!project) return html`<${Empty} icon="sessions" title="No conversations yet">What you say to Relay in Telegram appears here.</>`;
-      return query.q ? html`<${Found} project=${project} words=${query.q} />` : html`<${Timeline} project=${project} />`;
+      return query.q ? html`<${Found} project=${project} words=${query.q} />` : html`<${Timeline} project=${project} may=${may} />`;
     }}</>
     ${suggesting && html`<${Suggest} project=${project} onClose=${() => setSuggesting(false)} />`}
   </>`;
@@ -28,7 +27,7 @@ export default function Sessions({ query }) {
 
 const labelOf = (one) => `${one.displayName} · ${plural(one.sessions, "session")}${one.space === "group" ? " · group" : ""}`;
 
-function Timeline({ project }) {
+function Timeline({ project, may }) {
   const list = useList(`/memory/projects/${project.projectId}/sessions`, "sessions", {}, { id: "sessionId" });
   const { data: settings } = useFetch("/memory/settings", { projectId: project.projectId });
   const ui = settings?.ui || { defaultView: "timeline", showTokenEstimates: true };
@@ -40,31 +39,26 @@ function Timeline({ project }) {
   // The first page brings the linked ones; they come last.
   const rows = [...list.rows].sort((a, b) => (a.linked !== null) - (b.linked !== null));
   return html`<${List} list=${{ ...list, rows }} label="Sessions" group=${ui.defaultView === "timeline" ? grouped : undefined}
-    row=${(one) => html`<${Line} one=${one} project=${project} list=${list} counts=${ui.showTokenEstimates} />`}
+    row=${(one) => html`<${Line} one=${one} may=${may} project=${project} list=${list} counts=${ui.showTokenEstimates} />`}
     empty=${html`<${Empty} icon="sessions" title="No sessions here">Conversations off the record are never listed.</>`} />`;
 }
 
 const grouped = (one) => (one.linked === null ? month(one.firstTimestamp) : "Linked from other projects");
 
-function Line({ one, project, list, counts }) {
+function Line({ one, may, project, list, counts }) {
   const path = `/sessions/${one.sessionId}`;
-  const register = async () => {
-    const where = `/memory/projects/${project.projectId}/sessions/${one.sessionId}`;
-    await (one.registered ? remove(where) : post(where));
-    list.change(one.sessionId, { registered: !one.registered });
-    toast(one.registered ? "Removed from the library. Its versions and markers stay." : "It's in the library now.");
-  };
   return html`<${Row} href=${link(path)} title=${nameOf(one)} text=${one.title ? one.opening : ""}
     badges=${html`${one.registered && html`<${Badge} tone="accent" title="In the library" aria-label="In the library">M</>`}
       ${one.current && html`<${Badge} tone="good">running</>`}`}
     meta=${[day(one.firstTimestamp), counts && `${tokens(one.originalTokens)} tokens`, plural(one.originalMessages, "message"),
       one.markers > 0 && html`<${Icon} name="pin" label="Markers" /> ${one.markers}`, one.versions > 0 && plural(one.versions, "version"), one.linked].filter(Boolean)}
     actions=${[
-      { label: "Compress", icon: "compress", run: () => navigate(`${path}/compress`) },
+      may && { label: "Compress", icon: "compress", run: () => navigate(`${path}/compress`) },
       { label: "Markers", icon: "pin", run: () => navigate(`${path}/markers`) },
       { label: "View original", icon: "source", run: () => navigate(`${path}/original`) },
-      { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: project.projectId, add: one.sessionId }) },
-      one.linked === null && { label: one.registered ? "Remove from library" : "Add to library", icon: "memory", run: register },
+      may && { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: project.projectId, add: one.sessionId }) },
+      may && one.linked === null && { label: one.registered ? "Remove from library" : "Add to library", icon: "memory",
+        run: () => register(project.projectId, one, one.registered).then(() => list.change(one.sessionId, { registered: !one.registered })) },
     ]} />`;
 }
 

@@ -1,15 +1,15 @@
 // Settings of a memory's sessions, and how much is stored.
 
 import { html, useEffect, useState } from "../lib/preact.js";
-import { put } from "../kit/api.js";
+import { put, save } from "../kit/api.js";
 import { moment, number, plural, size } from "../kit/format.js";
 import { useFetch, useSpaced } from "../kit/hooks.js";
 import { setQuery } from "../kit/router.js";
-import { Button, Card, Facts, Loaded, Page, Segmented, Select, Slider, Switch, Table, Text, attempt, toast } from "../kit/ui.js";
+import { Button, Card, Facts, Loaded, Notice, Page, Segmented, Select, Slider, Switch, Table, Text, attempt, toast } from "../kit/ui.js";
 
 const PRESETS = [["gentle", "Gentle"], ["standard", "Standard"], ["aggressive", "Aggressive"]];
 
-export default function Settings({ query }) {
+export default function Settings({ query, me }) {
   const projects = useFetch("/memory/projects", { limit: 200 });
   const all = projects.data?.projects || [];
   const groups = all.filter((one, at) => one.space === "group" && all.findIndex((other) => other.chatId === one.chatId) === at);
@@ -23,16 +23,11 @@ export default function Settings({ query }) {
     settings.set(await put(`/memory/settings${group ? `?projectId=${group.projectId}` : ""}`, { [section]: { [name]: value } }));
     toast("Saved.");
   };
-  const document = () => {
-    const anchor = globalThis.document.createElement("a");
-    anchor.href = URL.createObjectURL(new Blob([JSON.stringify(settings.data, null, 2)], { type: "application/json" }));
-    anchor.download = "settings.json";
-    anchor.click();
-    setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
-  };
+  const document = () => save(new Blob([JSON.stringify(settings.data, null, 2)], { type: "application/json" }), "settings.json");
   return html`<${Page} title="Settings" text="How sessions are kept, shortened and shown." actions=${html`<${Button} icon="download" disabled=${!settings.data} onClick=${document}>Download</>`}
     tools=${groups.length > 0 && html`<${Select} label="Memory" hidden value=${group?.projectId || ""}
       onChange=${(id) => setQuery({ project: id })} options=${[["", "Your own memory"], ...groups.map((one) => [one.projectId, `Group: ${one.displayName}`])]} />`}>
+    ${group && !me.admin && html`<${Notice} tone="warn">Only admins can change these settings.</>`}
     <${Loaded} of=${projects.data ? settings : projects}>${(all) => html`<${Sections} key=${group?.projectId} all=${all} change=${change} />`}</>
     ${projects.data && html`<${Loaded} of=${stats}>${(found) => html`<${Stored} found=${found} />`}</>`}
   </>`;

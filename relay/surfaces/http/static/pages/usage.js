@@ -49,8 +49,8 @@ function Report({ found }) {
 
 function Uses({ label, first, rows }) {
   const times = rows.some(([, count]) => count !== null);
-  return html`<${Table} label=${label} head=${[first, ...[...(times ? ["Times"] : []), "In", "Out", "Cache", "Cost"].map(right)]}
-    rows=${rows.map(([name, count, used]) => [html`<span style=${{ whiteSpace: "nowrap" }}>${name}</span>`, ...(times ? [right(number(count))] : []), right(tokens(asked(used))), right(tokens(used.output)), right(share(used) === null ? "–" : percent(share(used))), right(cost(used))])} />`;
+  return html`<${Table} label=${label} head=${[first, ...[...(times ? ["Times"] : []), "Cost", "In", "Out", "Cache"].map(right)]}
+    rows=${rows.map(([name, count, used]) => [html`<span style=${{ whiteSpace: "nowrap" }}>${name}</span>`, ...(times ? [right(number(count))] : []), right(cost(used)), right(tokens(asked(used))), right(tokens(used.output)), right(share(used) === null ? "–" : percent(share(used)))])} />`;
 }
 
 const right = (value) => html`<span class="right" style=${{ display: "block", whiteSpace: "nowrap" }}>${value}</span>`;

@@ -9,11 +9,25 @@ import { confirm, toast } from "../kit/ui.js";
 /** The name of a session. */
 export const nameOf = (one) => one.title || one.opening || `Session ${one.sessionId}`;
 
-/** The projects, and the chosen one: by its id, else the last used. */
-export function useProject(id) {
+/** Adds a session to the library, or removes it. */
+export async function register(projectId, one, registered) {
+  const where = `/memory/projects/${projectId}/sessions/${one.sessionId}`;
+  await (registered ? remove(where) : post(where));
+  toast(registered ? "Removed from the library. Its versions and markers stay." : "It's in the library now.");
+}
+
+/** What became of a marker in versions. */
+export const fatesOf = ({ survivedIn, summarizedIn }) => [
+  survivedIn.length > 0 && `kept in ${survivedIn.join(", ")}`,
+  summarizedIn.length > 0 && `summarised in ${summarizedIn.join(", ")}`,
+].filter(Boolean);
+
+/** The projects, and the chosen one: by its id, else the last used. In a group, only admins may change its library. */
+export function useProject(id, me) {
   const projects = useFetch("/memory/projects", { limit: 200 });
   const all = projects.data?.projects || [];
-  return { projects, project: all.find((one) => one.projectId === id) || all[0] || null };
+  const project = all.find((one) => one.projectId === id) || all[0] || null;
+  return { projects, project, may: me.admin || project?.space === "private" };
 }
 
 /** A passage of a search, with the words that match marked. */
