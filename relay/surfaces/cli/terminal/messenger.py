@@ -22,7 +22,7 @@ from relay.surfaces.cli.doctor.live import telegram_knows
 
 SHOWN = frozenset({"sendMessage", "editMessageText", "sendPhoto", "sendDocument", "editMessageReplyMarkup"})
 NAMES = "|".join(sorted(name for name, command in COMMANDS.items() if "cli" in command.surfaces))
-COMMAND = re.compile(rf"(?<![\w/.:#])/({NAMES})\b( --erase)?( #(?=[0-9]))?")
+COMMAND = re.compile(rf"(?<![\w/.:#])/({NAMES})\b( --erase)?( (?:#|&#35;)(?=[0-9]))?")
 REMEMBERED = 200
 """How many messages' texts are kept, in case the messages are edited."""
 
