@@ -135,7 +135,7 @@ def test_people_in_the_settings_are_listed_for_programs_too(monkeypatch: pytest.
     listed = [(one["user_id"], one["role"]) for one in json.loads(shown)["people"]]
     assert (code, listed) == (0, [(1, "admin"), (2, "user")])
     assert run("users")[1].splitlines() == [
-        "People who can use me", "• 1 – admins, set in RELAY_ADMINS", "• 2 – set in RELAY_USERS"
+        "People who can use me", "• 1 – admin, set in RELAY_ADMINS", "• 2 – set in RELAY_USERS"
     ]  # fmt: skip
 
 
