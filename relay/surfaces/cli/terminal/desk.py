@@ -128,6 +128,7 @@ class Desk:
             await self._terminal.call("sendPhoto", photo=reply.file)
         elif reply.file is not None:
             await self._terminal.call("sendDocument", document=reply.file)
+        self.refused = self.refused or self._terminal.unwritten
 
     async def _send_export(self, call: ChatContext, wanted: Export) -> None:
         here = self._services.installation
