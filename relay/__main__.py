@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import io
+import os
 import sys
 
 from relay.core.errors import RelayError, SettingsError, TokenRefused
@@ -17,6 +19,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Runs the command line; an error of ours is one sentence and an exit code (2: a setting is wrong)."""
     gc.disable()  # imports make nothing that it could free; `run_work` enables it
+    open_streams()
     try:
         from relay.surfaces.cli.cli import cli
 
@@ -29,6 +32,15 @@ def main() -> None:
         hint = f" Or run `{RELAY} setup`." if asks_for(error) else ""
         print(f"relay: {error_text(error)}{hint}", file=sys.stderr)
         sys.exit(exit_code(error))
+
+
+def open_streams() -> None:
+    """Opens standard streams that are closed. Standard output shows what its encoding lacks as a question mark."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def asks_for(error: RelayError) -> bool:

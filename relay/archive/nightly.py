@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from datetime import UTC, datetime, timedelta
@@ -70,8 +71,9 @@ def list_partials(folder: Path) -> list[Path]:
 def new_backup_path(folder: Path) -> Path:
     """Returns a path for a new backup; two within a second get different names."""
     at = datetime.now(UTC)
-    while (folder / backup_name(at)).exists():
-        at += timedelta(seconds=1)
+    with contextlib.suppress(OSError):  # writing the file says what is wrong
+        while (folder / backup_name(at)).exists():
+            at += timedelta(seconds=1)
     return folder / backup_name(at)
 
 
@@ -109,13 +111,21 @@ class ErasureCleanup:
     days: int
     media_store: MediaStore
 
-    def files(self) -> list[Path]:
-        """Lists the backups, oldest first."""
-        return list_backups(self.folder) if self.folder.is_dir() else []
+    def files(self) -> list[Path] | None:
+        """Lists the backups, oldest first. None: the folder can't be read."""
+        try:
+            return list_backups(self.folder)
+        except FileNotFoundError:
+            return []
+        except OSError:
+            return None
 
     def describe_backups(self) -> str:
         """Says until when backups contain what is erased now."""
-        made = [at for at in map(parse_backup_time, self.files()) if at]
+        files = self.files()
+        if files is None:
+            return "My backup folder can't be read, so earlier backups may still contain it."
+        made = [at for at in map(parse_backup_time, files) if at]
         if not made:
             return "No backup in my backup folder contains it."
         many = f"{len(made)} earlier backup{'s' if len(made) > 1 else ''} may still contain it"
@@ -128,10 +138,13 @@ class ErasureCleanup:
         """Makes a fresh backup and deletes all earlier ones. Returns it and how many were deleted. Raises
         `FileRefused`, the errors of `Backup.make`, and `BackupRefused` while another backup, which may contain what
         was just erased, is running; then nothing is deleted."""
+        files = self.files()
+        if files is None:
+            raise FileRefused(f"The backup folder {self.folder} cannot be read.")
         parts = list_partials(self.folder) if self.folder.is_dir() else []
         if any(map(_is_being_made, parts)):
             raise BackupRefused("A backup is being made. Try again when it is finished, in ten minutes at most.")
-        before = self.files() + parts
+        before = files + parts
         made = await self.backup.make(new_backup_path(self.folder))
         await in_thread(_remove, before)
         log.info("backups purged", removed=len(before) - len(parts), file=str(made.path))

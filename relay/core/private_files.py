@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, ParamSpec, TypeVar
@@ -28,7 +29,7 @@ def write_atomically(path: Path, replace: bool = False) -> Iterator[BinaryIO]:
     """
     partial = path.with_name(f".{path.name}.partial")
     with _explain_errors(path):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         if path.exists() and not replace:
             raise FileRefused(f"There is a file {path} already. Nothing was changed.")
         partial.unlink(missing_ok=True)
@@ -43,6 +44,17 @@ def write_atomically(path: Path, replace: bool = False) -> Iterator[BinaryIO]:
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
+
+
+def make_private(folder: Path) -> None:
+    """Creates a folder that only its owner can read, if it is missing. If root creates it in another user's folder, it
+    belongs to that user, who can then continue without root."""
+    if folder.exists():
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if sys.platform != "win32" and os.geteuid() == 0:
+        owner = folder.parent.stat()
+        os.chown(folder, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 _BINARY = getattr(os, "O_BINARY", 0)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import shutil
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TextIO
 
 
 def find_program(typed: str, found: str | None, here: Path) -> str:
@@ -24,6 +26,11 @@ INSTALL = "uv pip install" if find_spec("pip") is None else f"{sys.executable} -
 """The command that installs packages into Relay's environment. One made by uv has no pip."""
 RELAY = find_program(sys.argv[0], shutil.which("relay"), Path.cwd())
 """`relay` if that is on the PATH, otherwise its path, such as .venv/bin/relay."""
+
+
+def shows_colours(stream: TextIO) -> bool:
+    """Tests whether a stream is a terminal with colours, which TERM=dumb and NO_COLOR deny."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and bytes of the environment that are not UTF-8, which Python shows as lone surrogates."""
 
 HOW = {
-    "TELEGRAM_BOT_TOKEN": "Open @BotFather in Telegram, send /newbot, and paste the token it gives you",
+    "TELEGRAM_BOT_TOKEN": "Open @BotFather in Telegram, send /newbot, and copy the token it gives you",
     "ANTHROPIC_API_KEY": "Create a key at console.anthropic.com under API keys (or set ANTHROPIC_BASE_URL to an "
     "Anthropic-compatible server)",
 }

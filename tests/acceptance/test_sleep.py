@@ -77,7 +77,7 @@ async def test_a_night_sends_one_digest_and_status_reports_it(world: World) -> N
     assert str(call.params["disable_notification"]).lower() == "true"
     assert list((Path(world.relay.environment["RELAY_DATA_DIR"]) / "backups").glob("*.relaybackup"))
     status = await said(world, "/status")
-    assert re.search(r"last sleep: .*backup of .* rows.*digests: 1; ready: .*analysed", status)
+    assert re.search(r"last sleep: .*backup of .* rows.*digests: 1; upkeep: .*analysed", status)
     assert "digests: none" in await relay_sleep(world, "--now"), "there is nothing new"
     assert "Last done on " in await relay_sleep(world)
     assert len(digests(world)) == 1

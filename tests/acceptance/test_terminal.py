@@ -133,7 +133,7 @@ async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path
     settings = {
         key: value for key, value in bot.relay.environment.items() if not key.startswith(("ANTHROPIC", "TELEGRAM"))
     }
-    settings |= {"RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_ADMINS": "", "RELAY_USERS": ""}
+    settings |= {"RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_ADMINS": "", "RELAY_USERS": "", "RELAY_TTS": ""}
     talk = await start(settings, tmp_path, "chat", "--offline")
     await talk.until("OFFLINE")
     talk.type("I like sailing boats")
@@ -142,6 +142,8 @@ async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path
     assert "Learned: I like sailing boats" in shown
     talk.type("hello again")
     assert "3 messages and 1 memory." in await talk.until("This prompt has 3 messages")
+    talk.type("/say")
+    await talk.until("I can't speak in the terminal. In Telegram I read an answer aloud.")
     talk.type("/forget --erase hello")
     await talk.until("✖ Keep")
     talk.type("/press 1")

@@ -94,6 +94,20 @@ async def test_a_stream_of_pings_counts_as_silence() -> None:
             await client.reply(request_of("m"), lambda _: None)
 
 
+async def test_a_server_behind_a_proxy_that_refuses_was_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+        client = Claude("key", "https://model.example", timeout=2)
+        with pytest.raises(ModelUnavailable, match="couldn't reach the model"):
+            await client.reply(request_of("m"), lambda _: None)
+        await client.close()
+
+
 async def test_an_unreachable_server_is_distinguished_from_a_broken_stream() -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))

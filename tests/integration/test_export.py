@@ -11,10 +11,11 @@ import uuid
 import zipfile
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -563,10 +564,13 @@ async def test_the_readable_text_contains_every_section(driver: TurnDriver, sql:
 
 
 async def test_the_commands_write_two_private_files_and_read_them(
-    opened: Opened, driver: TurnDriver, embedded: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    opened: Opened, driver: TurnDriver, embedded: Server, sql: Sql, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if opened.server is not embedded:
         pytest.skip("one backend is enough")
+    zone = ZoneInfo("Pacific/Kiritimati")
+    await sql("insert into choice values (%s, %s::jsonb)", ADA, json.dumps({"zone": str(zone)}))
+    begun = datetime.now(zone)
     await driver.teach(ADA, "Ada likes tea")
     await driver.teach(BEN, "the group's fact", chat_id=GROUP)
     await driver.store.release()
@@ -575,6 +579,8 @@ async def test_the_commands_write_two_private_files_and_read_them(
         paths = await commands.export(settings, user_id, chat_id, tmp_path / "out")
         assert [path.name for path in paths] == [f"{name}.jsonl", f"{name}.md"]
         assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
+        text, times = paths[1].read_text(), (begun, datetime.now(zone))
+        assert any(f"Exported on {at:%Y-%m-%d %H:}" in text for at in times), "in the person's time zone"
         await commands.take_in(settings, paths[0], user_id, chat_id)
     told = capsys.readouterr().out
     assert f"Exported 1 session, 2 messages, 1 memory of the user {ADA}:" in told

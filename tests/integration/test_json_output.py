@@ -42,12 +42,17 @@ def test_operator_commands_print_their_results_as_json(relay: Any, tmp_path: Pat
     assert (code, {table["left_out"] for table in restored}) == (0, {0})
 
 
-def test_an_error_is_printed_as_json_too(relay: Any, tmp_path: Path) -> None:
+def test_an_error_is_printed_as_json_too(relay: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, said = relay("restore", str(tmp_path / "none.relaybackup"))
     assert code == 1
     assert "none.relaybackup" in said["error"]
     code, said = relay("export")
     assert (code, said) == (1, {"error": "There is nothing to export: nobody has said anything there."})
+    code, said = relay("backup", "--to", str(tmp_path / ("n" * 300)))
+    assert (code, said["error"].endswith("cannot be written: File name too long.")) == (1, True)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
+    code, said = relay("memory", "rederive")
+    assert (code, "it needs --yes" in said["error"]) == (1, True)
 
 
 def test_a_refused_command_is_an_error(relay: Any) -> None:

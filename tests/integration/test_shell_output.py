@@ -135,7 +135,7 @@ def test_people_in_the_settings_are_listed_for_programs_too(monkeypatch: pytest.
     listed = [(one["user_id"], one["role"]) for one in json.loads(shown)["people"]]
     assert (code, listed) == (0, [(1, "admin"), (2, "user")])
     assert run("users")[1].splitlines() == [
-        "People who can use me", "• 1 – admins, set in RELAY_ADMINS", "• 2 – set in RELAY_USERS"
+        "People who can use me", "• 1 – admin, set in RELAY_ADMINS", "• 2 – set in RELAY_USERS"
     ]  # fmt: skip
 
 
@@ -155,3 +155,12 @@ def test_lists_say_what_they_leave_out_and_that_nothing_matches(monkeypatch: pyt
     assert run("memory", "zanzibar") == (0, "Nothing here matches that.\n")
     monkeypatch.setattr("relay.surfaces.cli.memory.look.PAGE", 1)
     assert "The newest 1 of 2. `relay memory undo NUMBER` undoes one" in run("memory", "changes")[1]
+
+
+def test_a_file_that_is_not_written_exits_with_1(tmp_path: Path) -> None:
+    run("remind", "tomorrow", "9:00", "tea")
+    assert run("reminders", "ics")[0] == 0
+    (tmp_path / "relay.ics").unlink()
+    (tmp_path / ".relay.ics.partial").mkdir()
+    code, said = run("reminders", "ics")
+    assert (code, "relay.ics was not written: " in said) == (1, True), said

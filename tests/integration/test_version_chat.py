@@ -242,7 +242,7 @@ REFUSED = [
     ("standard light", "“light” goes with a ratio: /compress 30:1 light"),
     ("gentle 30:1", "I don't understand “30:1” here."),
     ("standard 99", "There is no session with that number. /sessions lists them."),
-    ("standard #99", "That session belongs to another conversation."),
+    ("standard #99", "There is no session with that id here."),
 ]
 
 

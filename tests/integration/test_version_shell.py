@@ -53,6 +53,7 @@ def test_a_version_is_previewed_made_and_written(relay: Any, tmp_path: Path) -> 
     assert sorted(path.name for path in tmp_path.glob("v001_*")) == [made["name"] + end for end in (".jsonl", ".md")]
     code, said = run("download", f"#{made['id']}", "--to", str(tmp_path / "more"))
     assert (code, len(said.split())) == (0, 2)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.rglob("v001_*")} == {0o600}, "they hold a conversation"
     assert (tmp_path / "more" / f"{made['name']}.md").read_text() == (tmp_path / f"{made['name']}.md").read_text()
 
 

@@ -15,7 +15,7 @@ import pytest
 from relay.archive.backup import BackupRefused
 from relay.archive.nightly import ErasureCleanup, backup_name
 from relay.clients.kept_files import KeptFiles
-from relay.core.private_files import write_atomically
+from relay.core.private_files import FileRefused, write_atomically
 
 
 def cleanup(folder: Path) -> ErasureCleanup:
@@ -31,6 +31,14 @@ def test_an_erasure_says_when_the_last_backup_is_deleted(tmp_path: Path) -> None
     assert cleanup(tmp_path).describe_backups() == (
         f"2 earlier backups may still contain it. The last of them is deleted by {now + timedelta(days=8):%Y-%m-%d}."
     )
+
+
+async def test_a_folder_that_cannot_be_read_may_hold_backups(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    own = cleanup(tmp_path / "file")
+    assert own.describe_backups() == "My backup folder can't be read, so earlier backups may still contain it."
+    with pytest.raises(FileRefused, match="cannot be read"):
+        await own.purge()
 
 
 def test_a_file_named_after_an_impossible_date_is_no_backup(tmp_path: Path) -> None:
@@ -68,7 +76,7 @@ async def test_purging_is_refused_while_a_backup_is_being_made(tmp_path: Path) -
     backup.goes_on.set()
     await night
     assert (await own.purge())[1] == 2
-    assert [path.read_text() for path in own.files()] == [""]
+    assert [path.read_text() for path in own.files() or ()] == [""]
 
 
 async def test_purging_is_refused_while_another_process_makes_a_backup(

@@ -192,9 +192,10 @@ def test_the_data_directory_is_checked(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(os, "access", lambda *_: False)  # root can access everything
     found = machine.data_directory(given)
     assert (found.state, "no right to write" in found.said) == ("failed", True)
+    assert "as root" not in found.fix
     monkeypatch.setattr(machine, "is_read_only", lambda _: True)
     found = machine.data_directory(given)
-    assert (found.state, "read-only disk" in found.said, "Run Relay as" in found.fix) == ("failed", True, False)
+    assert (found.state, "read-only disk" in found.said, "run Relay as" in found.fix) == ("failed", True, False)
     monkeypatch.setenv("RELAY_DATA_DIR", str(tmp_path / "file"))
     (tmp_path / "file").touch()
     assert machine.data_directory(load_with_errors()[0]).said.endswith("is not a directory")

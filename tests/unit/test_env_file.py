@@ -36,7 +36,7 @@ def test_any_written_value_is_read_back_unchanged(first: str, second: str) -> No
 
 
 def test_a_value_is_quoted_only_if_necessary() -> None:
-    url = "postgresql://relay:pass-w_ord@db.example.com:5432/relay"
+    url = "postgresql://relay:pass-w_ord@db.example.com:5432/relay?sslmode=require"
     assert quote(url) == url
     assert quote("a b") == "'a b'"
     assert quote("it's") == '"it\'s"'

@@ -71,6 +71,14 @@ async def test_an_error_that_the_application_answered_is_not_logged(
     assert caplog.records == []
 
 
+async def test_no_address_is_logged(port: int, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "uvicorn")
+    async with httpx.AsyncClient() as client:
+        await client.get(f"http://127.0.0.1:{port}/?q=my+diagnosis")
+        await client.get(f"http://127.0.0.1:{port}/calendar/secret.ics")
+    assert not [one for one in caplog.messages if "diagnosis" in one or "secret" in one]
+
+
 @pytest.mark.parametrize(
     "head",
     [

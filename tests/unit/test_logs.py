@@ -184,3 +184,20 @@ def test_logging_to_a_closed_terminal_stops_no_work(monkeypatch: pytest.MonkeyPa
         structlog.get_logger().info("written to nobody")
         monkeypatch.undo()
         os.dup2(os.open(os.devnull, os.O_WRONLY), terminal)
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "coloured"),
+    [(True, {}, True), (True, {"TERM": "dumb"}, False), (True, {"NO_COLOR": "1"}, False), (False, {}, False)],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="colours there need another package")
+def test_only_a_terminal_with_colours_gets_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    terminal: bool, environment: dict[str, str], coloured: bool,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    for name, value in ({"TERM": "xterm", "NO_COLOR": ""} | environment).items():
+        monkeypatch.setenv(name, value)
+    configure("INFO", "console", [])
+    structlog.get_logger().info("x")
+    assert ("\x1b" in "".join(lines(capsys))) == coloured

@@ -9,6 +9,7 @@ import pytest
 from relay.clients.offline import OfflineModel
 from relay.core.models import ModelRequest
 from relay.core.program import RELAY
+from relay.core.text import escape_sentence
 from relay.surfaces.cli.terminal import conversation as chat
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
 from relay.surfaces.telegram.formatting.format import format_preview, format_reply
@@ -78,3 +79,6 @@ async def test_the_offline_model_uses_no_tokens() -> None:
 def test_commands_are_named_as_in_the_shell_but_markers_stay() -> None:
     told = name_commands("Use /keepit, or write `##keepit0.80##` before and `##/keepit##` after it.")
     assert told == f"Use {RELAY} keepit, or write `##keepit0.80##` before and `##/keepit##` after it."
+    assert name_commands(escape_sentence("Write /forget #12.")) == f"Write {RELAY} forget 12.", (
+        "# begins a comment there"
+    )

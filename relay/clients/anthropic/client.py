@@ -38,8 +38,8 @@ messages and files help."""
 TRANSIENT = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 FAILURES = (Refused, aiohttp.ClientError, ValueError, LookupError, OSError, RecursionError)
 """Errors that can end a call."""
-UNREACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-"""Errors that mean there was no connection: no address, refused, no route, no TLS."""
+UNREACHED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
+"""Errors that mean there was no connection: no address, refused (also by a proxy), no route, no TLS."""
 
 
 class Claude:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import uuid
 from pathlib import Path
 
 import fasteners
 
-from relay.clients.embedded.account import make_data_dir
+from relay.clients.embedded.account import make_data_dir, make_directory, open_private
+from relay.core.errors import SettingsError
+from relay.core.private_files import make_private
 
 MOST = 64
 
@@ -16,11 +20,19 @@ class Instance:
     """The first free name of a data directory, held by a file lock until this process ends in any way."""
 
     def __init__(self, data_dir: Path) -> None:
+        """Raises what `make_directory` raises."""
         folder = data_dir / "instances"
         make_data_dir(data_dir)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        with contextlib.suppress(OSError):
+            make_private(folder)
+        make_directory(folder, "RELAY_DATA_DIR")
         for number in range(MOST):
-            lock = fasteners.InterProcessLock(folder / f"{number}.lock")
+            path = folder / f"{number}.lock"
+            try:
+                os.close(open_private(path))
+            except OSError:  # such as one of root's
+                continue
+            lock = fasteners.InterProcessLock(path)
             if lock.acquire(blocking=False):
                 self._lock = lock
                 self.name = _name(folder / str(number))
@@ -35,11 +47,15 @@ class Instance:
 
 
 def in_use(data_dir: Path) -> bool:
-    """Return whether any Relay runs on a data directory now. Creates nothing there."""
+    """Return whether any Relay runs on a data directory now. Creates nothing there. Raises SettingsError if it can't
+    tell."""
     for path in (data_dir / "instances").glob("*.lock"):
         lock = fasteners.InterProcessLock(path)
-        if not lock.acquire(blocking=False):
-            return True
+        try:
+            if not lock.acquire(blocking=False):
+                return True
+        except OSError as error:
+            raise SettingsError(f"Relay cannot use {path}: {error.strerror}. Check its owner and the disk.") from None
         lock.release()
     return False
 
@@ -50,5 +66,6 @@ def _name(path: Path) -> str:
         return str(uuid.UUID(path.read_text("ascii").strip()))
     except (OSError, ValueError):
         name = str(uuid.uuid4())
-        path.write_text(name, "ascii")
+        with contextlib.suppress(OSError):  # then the next start has another name
+            path.write_text(name, "ascii")
         return name

@@ -10,7 +10,7 @@ from relay.core.text import parse_number
 from relay.memory.rows.sessions import Session, SessionPage
 
 NO_SUCH_NUMBER = "There is no session with that number. /sessions lists them."
-NOT_HERE = "That session belongs to another conversation."
+NOT_HERE = "There is no session with that id here."
 
 
 @command(

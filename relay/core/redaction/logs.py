@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from relay.core.errors import RelayError
-from relay.core.program import hide_package
+from relay.core.program import hide_package, shows_colours
 
 with hide_package("rich"):  # 4 MB, for tracebacks that `_lines` writes instead
     import structlog
@@ -86,7 +86,8 @@ def silence() -> None:
 
 def _console() -> structlog.dev.ConsoleRenderer:
     # Tracebacks are already text. structlog's own would show local variables.
-    return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    colours = shows_colours(sys.stderr) and sys.platform != "win32"  # there structlog needs another package for them
+    return structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback)
 
 
 def _lines(error: BaseException, texts: bool) -> Iterator[str]:

@@ -42,7 +42,7 @@ def describe_phase(name: str, told: Mapping[str, Any]) -> str:
             return f"digests: {told['sent'] or 'none'}{left}"
         case "files":
             return "database files rewritten without erased data" + (" (except the log)" if told["remains"] else "")
-    return f"ready: {', '.join(f'{number:,} {word}' for word, number in told.items() if number) or 'nothing to do'}"
+    return f"upkeep: {', '.join(f'{number:,} {word}' for word, number in told.items() if number) or 'nothing to do'}"
 
 
 def describe_step(step: PlanStep) -> str:

@@ -50,7 +50,7 @@ async def backup(settings: Settings, to: Path | None = None) -> MadeBackup:
 
 def _path(settings: Settings, to: Path | None) -> Path:
     folder = settings.backups if to is None else to
-    if to is not None and not to.is_dir() and to.suffix == ENDING:
+    if to is not None and to.suffix == ENDING and not to.is_dir():
         return to.expanduser().resolve()
     return new_backup_path(folder.expanduser().resolve())
 

@@ -24,7 +24,7 @@ MORE = {
     "soul": "To load a soul from a file: relay soul edit --yes < FILE. Without --yes, it only shows the difference. "
     "relay soul try TEXT says what a trial costs; --yes begins it.",
     "users": "approve, deny and block answer people who ask for access. admit lets in someone who was refused; block "
-    "keeps them out for good.",
+    "keeps them out for good. cancel takes back an invitation, by its number.",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from relay.core.errors import SettingsError
-from relay.core.program import RELAY, read_version
+from relay.core.program import RELAY, read_version, shows_colours
 from relay.core.settings import find_missing, load_with_errors, require
 from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.shell import choose_loop as _choose_loop
@@ -173,7 +173,9 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object
     async def work() -> None:
         findings = await surgery.examine(settings, wrong)
         print(
-            surgery.as_json(findings, settings) if as_json else surgery.as_page(findings, settings, sys.stdout.isatty())
+            surgery.as_json(findings, settings)
+            if as_json
+            else surgery.as_page(findings, settings, shows_colours(sys.stdout))
         )
         sys.exit(surgery.exit_code(findings))
 

@@ -67,7 +67,8 @@ async def export(settings: Settings, user_id: int | None, chat_id: int | None, t
         name = f"relay-export-{owner}" if chat_id is None else f"relay-export-group-{abs(chat_id)}"
         folder = await in_thread(lambda: to.expanduser().resolve())
         paths = [folder / f"{name}.jsonl", folder / f"{name}.md"]
-        readable = Readable(f"What Relay remembers of {whose}", find_time_zone(settings))
+        zone = (await relay.store.choices(owner)).zone_or(find_time_zone(settings))
+        readable = Readable(f"What Relay remembers of {whose}", zone)
         numbers = Counter[str]()
         with ExitStack() as stack:
             lines, text = (stack.enter_context(write_atomically(path, replace=True)) for path in paths)

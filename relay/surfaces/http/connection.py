@@ -69,6 +69,7 @@ class Connection(H11Protocol):
 
     def __init__(self, places: OpenConnections, **given: Any) -> None:
         super().__init__(**given)
+        self.access_log = False  # an address holds what someone searches for, or a calendar's secret
         self.conn = BoundedParser(h11.SERVER, MOST_HEAD)
         self._places = places
         self._late: asyncio.TimerHandle | None = None

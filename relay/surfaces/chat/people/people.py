@@ -182,8 +182,9 @@ def _list_people(call: ChatContext, known: KnownPeople) -> list[str]:
 
 
 def _list_named(settings: People) -> list[str]:
-    lines = [f"{_ids(settings.named_admins)} – admins, set in RELAY\\_ADMINS"] if settings.named_admins else []
-    if others := settings.named - settings.named_admins:
+    admins = settings.named_admins
+    lines = [f"{_ids(admins)} – admin{'s' if len(admins) > 1 else ''}, set in RELAY\\_ADMINS"] if admins else []
+    if others := settings.named - admins:
         lines.append(f"{_ids(others)} – set in RELAY\\_USERS")
     return lines
 

@@ -14,6 +14,7 @@ from relay.commands.contexts.version_file import version_file
 from relay.commands.contexts.versions import read_version
 from relay.commands.contexts.wish import Wish, adjust, read_wish
 from relay.core.errors import CommandRefused
+from relay.core.private_files import write_atomically
 from relay.core.text import pluralize
 from relay.memory.contexts.settings import read_settings
 from relay.memory.rows.contexts.versions import OpenedVersion, Version
@@ -88,15 +89,12 @@ async def download(
 
 
 def write(ctx: ChatContext, opened: OpenedVersion, folder: Path) -> list[Path]:
-    """Writes a version's two files; files of the same name are replaced. Raises `CommandRefused`."""
+    """Writes a version's two files; files of the same name are replaced. Raises `FileRefused`."""
     formats: tuple[Literal["md", "jsonl"], ...] = ("md", "jsonl")
     files = [version_file(opened, format, ctx.zone) for format in formats]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in files:
-            (folder / file.name).write_bytes(file.whole())
-    except OSError as error:
-        raise CommandRefused(f"{folder} can't be written: {error.strerror}.") from None
+    for file in files:
+        with write_atomically(folder / file.name, replace=True) as opened_file:
+            opened_file.write(file.whole())
     return [folder / file.name for file in files]
 
 

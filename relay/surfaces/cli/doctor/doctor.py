@@ -119,7 +119,7 @@ def _runs_here(given: Settings) -> bool | None:
     """Whether a Relay is running on the data directory; None if unknown."""
     try:
         return in_use(given.data_dir)
-    except OSError:
+    except (OSError, SettingsError):
         return None
 
 

@@ -90,7 +90,9 @@ def suggest_remedy(path: Path, trouble: str, setting: str) -> str:
     if "read-only" in trouble:
         return f"Make that disk writable (a disk with errors is often mounted read-only), or set {setting}."
     if "no right" in trouble:
-        return f"Run Relay as {_owner(there)}, give the directory to its user with chown -R, or set {setting}."
+        owner = _owner(there)
+        other = "" if owner == "root" else f", run Relay as {owner}"
+        return f"Give the directory to Relay's user with chown -R{other}, or set {setting}."
     return f"Set {setting} to another directory."
 
 

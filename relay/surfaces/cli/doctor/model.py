@@ -40,7 +40,7 @@ async def _check_one(settings: Settings, name: str, setting: str, model: str) ->
             name, f"{error} ({model})", "Relay waits and tries again. There is nothing to do unless this lasts."
         )
     except ModelUnavailable as error:
-        fix = "Check the network, a proxy and ANTHROPIC_BASE_URL; status.anthropic.com lists outages."
+        fix = "Check the network, HTTPS_PROXY and ANTHROPIC_BASE_URL; status.anthropic.com lists outages."
         return failed(name, f"{error}".rstrip(".") + (place or ", at api.anthropic.com") + ".", fix)
     except ModelError as error:
         found = of_error(name, str(error).replace("RELAY_MODEL", setting))

@@ -27,7 +27,7 @@ LISTEN_SECONDS = 6
 RECENT_SECONDS = 3600
 MANY = 50
 """More waiting messages than this mean that they are not being fetched."""
-FIX_NETWORK = "Check the network, a proxy, TELEGRAM_API_URL, and this machine's clock."
+FIX_NETWORK = "Check the network, HTTPS_PROXY, TELEGRAM_API_URL, and this machine's clock."
 FIX_OTHER = (
     "Stop it, or use another bot here (@BotFather, /newbot). If you can't find it, revoke the token (@BotFather, "
     "/revoke) and set the new one here."

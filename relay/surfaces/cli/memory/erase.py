@@ -74,19 +74,19 @@ async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bo
     """Erases the content of the preview, and reports it."""
     done = await erase_shown(ctx, found.erasure_id)
     remains = await _remains(ctx) if done.step else ""
-    removed = await purge_backups(ctx) if done.step and purge else 0
+    purge = purge and done.step is not None
     if as_json:
+        removed = await purge_backups(ctx) if purge else 0
         print_json(EraseResult(found, done.step, bool(done.step) and not remains, removed))
     elif done.step is None:
-        print("Another process is erasing it and will finish it.")
-        if purge:
-            print("The backups were not changed.")
+        print("Another process is erasing it and will finish it. The backups were not changed.")
     else:
-        told = f"{pluralize(removed, 'backup')} removed." if purge else done.remains or ""
-        print(f"Erased for good: {counts(done.step.counts)}. {told}".strip())
+        print(f"Erased for good: {counts(done.step.counts)}. {'' if purge else done.remains or ''}".strip())
         if waiting := done.step.waiting:
             print(f"Messages of the bot that repeat it: {waiting}. `{RELAY} run` deletes them.")
         print(remains or CLEARED)
+        if purge:
+            print(f"{pluralize(await purge_backups(ctx), 'backup')} removed.")
 
 
 async def _remains(ctx: ChatContext) -> str:

@@ -49,7 +49,7 @@ def index(
         else:
             await indexing.index(settings, rebuild, as_json)
 
-    run_work(work())
+    run_work(work(), as_json or status)
 
 
 @memory.command()
@@ -69,4 +69,4 @@ def rederive(
     from relay.surfaces.cli.memory import rederive as rederiving
 
     wish = rederiving.RederiveOptions(what, since, user, dry_run, yes, as_json)
-    run_work(rederiving.rederive(settings, wish))
+    run_work(rederiving.rederive(settings, wish), as_json)

@@ -14,8 +14,8 @@ from dotenv.parser import Binding, parse_stream
 
 from relay.core.errors import SettingsError
 
-PLAIN = re.compile(r"[\w@%+:,./=-]*", re.ASCII)
-"""Values that need no quotes, neither for Relay nor for a shell that reads the file."""
+PLAIN = re.compile(r"[\w@%+:,./=?-]*", re.ASCII)
+"""Values that need no quotes, neither for Relay nor for a shell that reads the file. `docker run` would keep quotes."""
 
 
 def example() -> str:

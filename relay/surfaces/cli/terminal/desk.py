@@ -9,10 +9,8 @@ from dataclasses import replace
 
 from relay.archive.packed import pack
 from relay.commands.context import Services
-from relay.commands.session.voice import OFF
 from relay.core.errors import RelayError
 from relay.core.models import Button, Export, File, Space
-from relay.core.text import escape_sentence
 from relay.memory.claims import ClaimedTurn
 from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, CommandMessage, RepliedMessage
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
@@ -28,6 +26,7 @@ BOT = Bot(0, "relay")
 HERE = Place(0, 0, True)
 """The person's private chat at the terminal."""
 NO_SUCH_BUTTON = "That button doesn't exist."
+SPEECHLESS = "I can't speak in the terminal. In Telegram I read an answer aloud."
 
 
 class Desk:
@@ -117,7 +116,7 @@ class Desk:
     async def _show(self, call: ChatContext, reply: CommandReply) -> None:
         self.refused = reply.refused or bool(reply.failed and not reply.changes)
         self.result = reply.result
-        text = reply.text or (escape_sentence(OFF) if reply.aloud else "")
+        text = reply.text or (SPEECHLESS if reply.aloud else "")
         failed = [replace(one, hint=self._named(one.hint)) for one in reply.failed]
         shown = replace(reply, file=None, aloud="", text=self._named(text), failed=failed)
         with contextlib.redirect_stdout(sys.stderr if self._in_shell and reply.refused else sys.stdout):
@@ -129,6 +128,7 @@ class Desk:
             await self._terminal.call("sendPhoto", photo=reply.file)
         elif reply.file is not None:
             await self._terminal.call("sendDocument", document=reply.file)
+        self.refused = self.refused or self._terminal.unwritten
 
     async def _send_export(self, call: ChatContext, wanted: Export) -> None:
         here = self._services.installation

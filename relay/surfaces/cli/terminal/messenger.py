@@ -22,7 +22,7 @@ from relay.surfaces.cli.doctor.live import telegram_knows
 
 SHOWN = frozenset({"sendMessage", "editMessageText", "sendPhoto", "sendDocument", "editMessageReplyMarkup"})
 NAMES = "|".join(sorted(name for name, command in COMMANDS.items() if "cli" in command.surfaces))
-COMMAND = re.compile(rf"(?<![\w/.:#])/({NAMES})\b( --erase)?( #(?=[0-9]))?")
+COMMAND = re.compile(rf"(?<![\w/.:#])/({NAMES})\b( --erase)?( (?:#|&#35;)(?=[0-9]))?")
 REMEMBERED = 200
 """How many messages' texts are kept, in case the messages are edited."""
 
@@ -41,6 +41,8 @@ class Terminal:
         self._held: list[tuple[str, dict[str, Any]]] | None = None
         self.buttons: list[tuple[str, str, int]] = []
         """The buttons that can be pressed: label, data, and the id of their message."""
+        self.unwritten = False
+        """Whether a file could not be written."""
         self.asking: dict[str, Any] | None = None
         """The last question, to which the next line is the reply; None if nothing was asked."""
 
@@ -90,7 +92,11 @@ class Terminal:
             with contextlib.suppress(UnicodeDecodeError):
                 if not file.picture:
                     print(file.whole().decode())
-            print(save_file(file), flush=True)
+            try:
+                print(save_file(file), flush=True)
+            except FileRefused as error:
+                print(f"[{file.name} was not written: {error}]", flush=True)
+                self.unwritten = True
         elif text is not None:
             before = self._texts.get(message_id, "")
             if method == "editMessageText" and not before:  # an earlier conversation's message: prints what was learned
@@ -160,20 +166,17 @@ def name_commands(markdown: str) -> str:
 
 
 def save_file(file: File) -> str:
-    """Writes a file into the current folder, readable only by the user. Returns a line with its path, or why it was not
-    written. If the name is taken, the new file gets a number."""
+    """Writes a file into the current folder, readable only by the user. Returns a line with its path. If the name is
+    taken, the new file gets a number. Raises `FileRefused`."""
     name = Path(file.name).name
     for number in range(1, 1000):
         path = Path.cwd() / (name if number == 1 else f"{Path(name).stem}-{number}{Path(name).suffix}")
         if path.exists():
             continue
-        try:
-            with write_atomically(path) as target:
-                target.write(file.whole())
-        except FileRefused as error:
-            return f"[{name} was not written: {error}]"
+        with write_atomically(path) as target:
+            target.write(file.whole())
         return f"[{name}, {-(-len(file.whole()) // 1024)} KB: {path}]"
-    return f"[{name} was not written: this folder holds a thousand of them.]"
+    raise FileRefused("This folder holds a thousand of them.")
 
 
 def ripe(draft: str, printed: str) -> str:
