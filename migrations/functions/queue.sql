@@ -18,7 +18,7 @@ create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
         'turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
-        'failures', p_turn.failures, 'user_id', coalesce(p_turn.user_id, 0), 'space_id', p_turn.space_id,
+        'failures', p_turn.failures, 'killed', p_turn.killed >= 15, 'user_id', coalesce(p_turn.user_id, 0), 'space_id', p_turn.space_id,
         'owner_id', (select s.owner_id from space s where s.id = p_turn.space_id and s.kind = 'private'),
         'role', (select role from person where user_id = p_turn.user_id),
         'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
@@ -36,7 +36,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'message', relay.message_of(p_turn.id))
 $$;
 
--- Opens a lane's next turn from the leading updates that belong together. Null if nothing is pending.
+-- Tests whether two updates are parts of one album.
+create or replace function relay.in_album(p_one jsonb, p_other jsonb) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(p_one #> '{message,media_group_id}' = p_other #> '{message,media_group_id}', false)
+$$;
+
+-- Opens a lane's next turn from the leading updates that belong together; an album always does. Null if nothing is pending.
 create or replace function relay.open_turn(
     p_bot_id bigint, p_lane_id bigint, p_worker uuid, p_lease_seconds integer) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -55,8 +61,8 @@ begin
     returning * into opened;
     select min(update_id) into border from inbox
     where lane_id = p_lane_id and status = 'pending' and update_id > first.update_id
-        and not (mergeable and first.mergeable and user_id is not distinct from first.user_id
-            and session_id is not distinct from first.session_id);
+        and not (user_id is not distinct from first.user_id and session_id is not distinct from first.session_id
+            and (mergeable and first.mergeable or relay.in_album(payload, first.payload)));
     update inbox set status = 'claimed', turn_id = opened.id
     where (bot_id, update_id) in (select bot_id, update_id from inbox
         where lane_id = p_lane_id and status = 'pending' and (border is null or update_id < border)
@@ -91,6 +97,8 @@ begin
                     or (lease_owner = p_worker
                         and lease_until < now() + make_interval(secs => p_lease_seconds * 0.6)))
                 and (not_before is null or not_before <= now() or not_before > now() + interval '1 minute')
+                and (killed < 10 or not exists (select from turn o  -- see relay_start
+                    where o.bot_id = p_bot_id and o.status in ('working', 'answered') and o.killed >= 10 and o.id < turn.id))
             order by id limit p_limit for update skip locked)) returning *
     loop
         claimed := claimed || relay.turn_json(one);
@@ -118,7 +126,8 @@ begin
         (select min(not_before) from outbox
             where bot_id = p_bot_id and status = 'queued' and turn_id is null and not_before > now()),
         (select min(not_before) from turn
-            where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null),
+            where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null
+                and (killed < 10 or not_before > now())),
         -- A process asks again within seconds in any case, so those further ahead are not read.
         (select min(due_at) from job j
             where kind in ('reminder', 'digest') and parked_at is null and lease_owner is null
@@ -306,23 +315,24 @@ begin
             where u.lane_id = own_lane and u.status = 'pending' having count(*) > 0) where id = own_lane;
 end $$;
 
--- Records a failed turn: retried after a pause, or set aside after p_most failures, so that its lane continues. What it set
--- is withdrawn then, and the messages p_say are queued. If it has several updates, it first goes on with only the first, and
--- each of the others gets a turn of its own: all but one may be harmless.
+-- Records a failed turn: retried after a pause, or set aside after p_most failures (or if it ended its process too often), so
+-- that its lane continues. What it set is withdrawn then, and the messages p_say are queued. If it has several updates, it
+-- first goes on with only the first (or its album), and the others get turns of their own: all but one may be harmless.
 create or replace function public.relay_fail(
     p_turn_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer,
     p_say jsonb default '[]') returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
-    alone constant bigint := (select min(update_id) from inbox where turn_id = p_turn_id);
-    last constant boolean := held.failures + 1 >= p_most;
+    first inbox := (select u from inbox u where turn_id = p_turn_id order by update_id limit 1);
+    last constant boolean := held.failures + 1 >= p_most or held.killed >= 15;
 begin
     insert into event (kind, space_id, turn_id, user_id, payload)
     select 'error', held.space_id, held.id, held.user_id, case when not exists (
         select from session where id = held.session_id and private) then jsonb_build_object('error', p_error) end;
     if last and held.status = 'working' then
-        update inbox set status = 'pending', turn_id = null, mergeable = false where turn_id = held.id and update_id > alone;
+        update inbox set status = 'pending', turn_id = null, mergeable = false
+        where turn_id = held.id and update_id > first.update_id and not relay.in_album(payload, first.payload);
     end if;
     if last and not (held.status = 'working' and found) then
         perform relay.withdraw_set(held, '[]', true) where held.status = 'working';
@@ -332,8 +342,9 @@ begin
         return jsonb_build_object('set_aside', true);
     end if;
     update inbox set mergeable = false where turn_id = held.id and last;
-    update turn set failures = failures + (not last)::integer, error = p_error, lease_owner = null, lease_until = null,
-        fence = fence + 1, not_before = now() + make_interval(secs => p_retry_seconds) where id = held.id;
+    update turn set failures = failures + (not last)::integer, killed = least(killed, 10), error = p_error,
+        lease_owner = null, lease_until = null, fence = fence + 1,
+        not_before = now() + make_interval(secs => p_retry_seconds) where id = held.id;
     return jsonb_build_object('set_aside', false);
 end $$;
 
@@ -403,8 +414,20 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
 $$;
 
--- Releases everything a worker holds: at its start (left by a dead process of the same name) and at its stop. Deletes
--- its presence and that of dead workers.
+-- Starts a worker: releases what a dead process of the same name held. A message may be what ends the process each time, or
+-- just be there when somebody kills it, so its turn notes (killed) 5 for each death with it, and 4 less for each without it.
+-- From 10 on, it waits, and then runs with no other such turn; with 15, it is not run again but set aside (see relay_fail).
+create or replace function public.relay_start(p_worker uuid) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    update turn set killed = case when lease_owner = p_worker then killed + 5 else greatest(killed - 4, 0) end,
+        not_before = case when lease_owner = p_worker and killed between 5 and 9
+            then now() + interval '30 seconds' else not_before end
+    where status in ('working', 'answered') and (lease_owner = p_worker or lease_owner is null and killed > 0);
+    return public.relay_release(p_worker);
+end $$;
+
+-- Releases everything a worker holds, as at its stop. Deletes its presence and that of dead workers.
 create or replace function public.relay_release(p_worker uuid) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
