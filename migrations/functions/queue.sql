@@ -16,9 +16,9 @@ end $$;
 -- Returns a claimed turn for the worker: its updates, and the parts of its reply already stored.
 create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object(
-        'turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
-        'failures', p_turn.failures, 'killed', p_turn.killed >= 15, 'user_id', coalesce(p_turn.user_id, 0), 'space_id', p_turn.space_id,
+    select jsonb_build_object('turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
+        'failures', p_turn.failures, 'killed', p_turn.killed >= 15, 'user_id', coalesce(p_turn.user_id, 0),
+        'space_id', p_turn.space_id,
         'owner_id', (select s.owner_id from space s where s.id = p_turn.space_id and s.kind = 'private'),
         'role', (select role from person where user_id = p_turn.user_id),
         'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
@@ -29,17 +29,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'off_record', exists (select from inbox u where u.turn_id = p_turn.id and u.session_id is not null),
         'waited', coalesce((select extract(epoch from clock_timestamp() - min(u.received_at)) from inbox u
             where u.turn_id = p_turn.id), 0),
-        'updates', coalesce((
-            select jsonb_agg(u.payload order by u.update_id) from inbox u where u.turn_id = p_turn.id), '[]'),
-        'parts', coalesce((
-            select jsonb_agg(to_jsonb(d) order by d.seq) from outbox d where d.turn_id = p_turn.id), '[]'),
+        'updates', coalesce((select jsonb_agg(u.payload order by u.update_id) from inbox u where u.turn_id = p_turn.id), '[]'),
+        'parts', coalesce((select jsonb_agg(to_jsonb(d) order by d.seq) from outbox d where d.turn_id = p_turn.id), '[]'),
         'message', relay.message_of(p_turn.id))
-$$;
-
--- Tests whether two updates are parts of one album.
-create or replace function relay.in_album(p_one jsonb, p_other jsonb) returns boolean
-language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(p_one #> '{message,media_group_id}' = p_other #> '{message,media_group_id}', false)
 $$;
 
 -- Opens a lane's next turn from the leading updates that belong together; an album always does. Null if nothing is pending.
@@ -47,11 +39,10 @@ create or replace function relay.open_turn(
     p_bot_id bigint, p_lane_id bigint, p_worker uuid, p_lease_seconds integer) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    first inbox;
+    first inbox := (select u from inbox u where lane_id = p_lane_id and status = 'pending' order by update_id limit 1);
     border bigint;
     opened turn;
 begin
-    select * into first from inbox where lane_id = p_lane_id and status = 'pending' order by update_id limit 1;
     if first.update_id is null then
         update lane set due_at = null where id = p_lane_id;
         return null;
@@ -62,7 +53,8 @@ begin
     select min(update_id) into border from inbox
     where lane_id = p_lane_id and status = 'pending' and update_id > first.update_id
         and not (user_id is not distinct from first.user_id and session_id is not distinct from first.session_id
-            and (mergeable and first.mergeable or relay.in_album(payload, first.payload)));
+            and (mergeable and first.mergeable
+                or (payload #> '{message,media_group_id}' = first.payload #> '{message,media_group_id}') is true));
     update inbox set status = 'claimed', turn_id = opened.id
     where (bot_id, update_id) in (select bot_id, update_id from inbox
         where lane_id = p_lane_id and status = 'pending' and (border is null or update_id < border)
@@ -89,8 +81,7 @@ begin
         update turn set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds),
             fence = fence + 1, not_before = null
         -- As an array, the ids are found once. A joined subquery may run again, and takes more than p_limit.
-        where id = any (array(select id from turn
-            where status in ('working', 'answered') and bot_id = p_bot_id
+        where id = any (array(select id from turn where status in ('working', 'answered') and bot_id = p_bot_id
                 and id <> all (array(select jsonb_array_elements_text(p_running)::bigint))
                 and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes'
                     -- held, but neither running nor just handed out: the response was lost
@@ -121,8 +112,7 @@ begin
         claimed := claimed || relay.turn_json(one);
     end loop;
     select extract(epoch from least(
-        (select min(due_at) from lane
-            where bot_id = p_bot_id and due_at is not null and open_turn_id is null),
+        (select min(due_at) from lane where bot_id = p_bot_id and due_at is not null and open_turn_id is null),
         (select min(not_before) from outbox
             where bot_id = p_bot_id and status = 'queued' and turn_id is null and not_before > now()),
         (select min(not_before) from turn
@@ -332,7 +322,8 @@ begin
         select from session where id = held.session_id and private) then jsonb_build_object('error', p_error) end;
     if last and held.status = 'working' then
         update inbox set status = 'pending', turn_id = null, mergeable = false
-        where turn_id = held.id and update_id > first.update_id and not relay.in_album(payload, first.payload);
+        where turn_id = held.id and update_id > first.update_id
+            and (payload #> '{message,media_group_id}' = first.payload #> '{message,media_group_id}') is not true;
     end if;
     if last and not (held.status = 'working' and found) then
         perform relay.withdraw_set(held, '[]', true) where held.status = 'working';
@@ -342,9 +333,8 @@ begin
         return jsonb_build_object('set_aside', true);
     end if;
     update inbox set mergeable = false where turn_id = held.id and last;
-    update turn set failures = failures + (not last)::integer, killed = least(killed, 10), error = p_error,
-        lease_owner = null, lease_until = null, fence = fence + 1,
-        not_before = now() + make_interval(secs => p_retry_seconds) where id = held.id;
+    update turn set failures = failures + (not last)::integer, killed = least(killed, 10), error = p_error, lease_owner = null,
+        lease_until = null, fence = fence + 1, not_before = now() + make_interval(secs => p_retry_seconds) where id = held.id;
     return jsonb_build_object('set_aside', false);
 end $$;
 
@@ -421,8 +411,7 @@ create or replace function public.relay_start(p_worker uuid) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     update turn set killed = case when lease_owner = p_worker then killed + 5 else greatest(killed - 4, 0) end,
-        not_before = case when lease_owner = p_worker and killed between 5 and 9
-            then now() + interval '30 seconds' else not_before end
+        not_before = case when lease_owner = p_worker and killed between 5 and 9 then now() + interval '30 seconds' else not_before end
     where status in ('working', 'answered') and (lease_owner = p_worker or lease_owner is null and killed > 0);
     return public.relay_release(p_worker);
 end $$;
