@@ -17,7 +17,7 @@ end $$;
 create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
-        'failures', p_turn.failures, 'killed', p_turn.killed >= 15, 'user_id', coalesce(p_turn.user_id, 0),
+        'failures', p_turn.failures, 'killed', p_turn.killed >= 25, 'user_id', coalesce(p_turn.user_id, 0),
         'space_id', p_turn.space_id,
         'owner_id', (select s.owner_id from space s where s.id = p_turn.space_id and s.kind = 'private'),
         'role', (select role from person where user_id = p_turn.user_id),
@@ -315,7 +315,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     first inbox := (select u from inbox u where turn_id = p_turn_id order by update_id limit 1);
-    last constant boolean := held.failures + 1 >= p_most or held.killed >= 15;
+    last constant boolean := held.failures + 1 >= p_most or held.killed >= 25;
 begin
     insert into event (kind, space_id, turn_id, user_id, payload)
     select 'error', held.space_id, held.id, held.user_id, case when not exists (
@@ -333,7 +333,7 @@ begin
         return jsonb_build_object('set_aside', true);
     end if;
     update inbox set mergeable = false where turn_id = held.id and last;
-    update turn set failures = failures + (not last)::integer, killed = least(killed, 10), error = p_error, lease_owner = null,
+    update turn set failures = failures + (not last)::integer, killed = least(killed, 20), error = p_error, lease_owner = null,
         lease_until = null, fence = fence + 1, not_before = now() + make_interval(secs => p_retry_seconds) where id = held.id;
     return jsonb_build_object('set_aside', false);
 end $$;
@@ -406,12 +406,16 @@ $$;
 
 -- Starts a worker: releases what a dead process of the same name held. A message may be what ends the process each time, or
 -- just be there when somebody kills it, so its turn notes (killed) 5 for each death with it, and 4 less for each without it.
--- From 10 on, it waits, and then runs with no other such turn; with 15, it is not run again but set aside (see relay_fail).
+-- From 10 on, it waits, runs with no other such turn, and notes only deaths when the process held nothing else; with 25, it is
+-- not run again but set aside (see relay_fail).
 create or replace function public.relay_start(p_worker uuid) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    alone constant boolean := 1 = (select count(*) from turn where lease_owner = p_worker and status in ('working', 'answered'));
 begin
-    update turn set killed = case when lease_owner = p_worker then killed + 5 else greatest(killed - 4, 0) end,
-        not_before = case when lease_owner = p_worker and killed between 5 and 9 then now() + interval '30 seconds' else not_before end
+    update turn set killed = case when lease_owner is null then greatest(killed - 4, 0)
+            when alone or killed < 10 then killed + 5 else killed end,
+        not_before = case when lease_owner = p_worker and killed between 5 and 19 then now() + interval '30 seconds' else not_before end
     where status in ('working', 'answered') and (lease_owner = p_worker or lease_owner is null and killed > 0);
     return public.relay_release(p_worker);
 end $$;

@@ -178,12 +178,12 @@ async def test_a_turn_that_ended_its_process_each_time_is_set_aside_without_anot
 ) -> None:
     script.steps = [RuntimeError("it fails once")]
     await relay.tg.say(ADA, ADA, "poison")
-    await until(relay, "update turn set killed = 15, not_before = now() where failures = 1 returning true")
+    await until(relay, "update turn set killed = 25, not_before = now() where failures = 1 returning true")
     await run_to_end(relay)
     await relay.tg.wait_for(lambda: all(any(one.from_bot for one in relay.tg.messages(who)) for who in (ADA, EVE)))
     assert [one.text for one in relay.tg.messages(ADA) if one.from_bot] == [APOLOGY]
     [told] = [one.text for one in relay.tg.messages(EVE) if one.from_bot]
-    assert told.endswith("was set aside after failing three times: " + KILLED)
+    assert told.endswith("was set aside after failing five times: " + KILLED)
 
 
 @pytest.mark.parametrize("error", [ModelRefused(), RuntimeError("it fails each time")])

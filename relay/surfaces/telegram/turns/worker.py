@@ -248,7 +248,7 @@ class Worker:
 
     async def _fail(self, turn: ClaimedTurn, cause: str) -> None:
         """Schedules a failed turn again; after the third failure it is set aside with a notice."""
-        what = f"was set aside after failing three times: {cause}"
+        what = f"was set aside after failing {'five' if turn.killed else 'three'} times: {cause}"
         last = turn.killed or turn.failures + 1 >= FAILURES
         try:
             say = await describe_trouble(self._services, turn, APOLOGY, what) if last else []
