@@ -129,10 +129,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and expires_at > now() and used < most
 $$;
 
--- Sets the status of a person's own intent; one from others' words that is restored needs their OK again. Returns it; null
--- if they have none such.
-create or replace function public.relay_set_intent(p_space jsonb, p_user_id bigint, p_intent_id bigint, p_status text)
-returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
+-- Sets the status of a person's own intent; one from others' words that is restored needs their OK again. p_turn_id: the
+-- answer, which keeps what it was until it is saved (see relay.withdraw_set). Returns it; null if they have none such.
+create or replace function public.relay_set_intent(
+    p_space jsonb, p_user_id bigint, p_intent_id bigint, p_status text, p_turn_id bigint default null) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    update turn set prompt = jsonb_set(coalesce(prompt, '{}'), '{former}', coalesce(prompt -> 'former', '{}')
+        || jsonb_build_object('intent ' || i.id, jsonb_build_object('intent_id', i.id, 'was', i.status)))
+    from standing_intent i where turn.id = p_turn_id and turn.status = 'working' and i.id = p_intent_id;
     update standing_intent i
     set status = case when p_status = 'active' and status = 'deleted' and tainted then 'proposed' else p_status end
     where id = p_intent_id and space_id = relay.find_space(p_space) and user_id = p_user_id

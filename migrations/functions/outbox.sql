@@ -97,13 +97,14 @@ language sql set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns what has become of what the line under a turn's messages says, and these messages, its own and separate
--- announcements: {turn_id, owner_id, changes, reminders (said: the text that each had), kept and preferences (null: it said
+-- announcements: {turn_id, owner_id, changes, reminders (said: the texts that each had), kept and preferences (null: it said
 -- nothing of them), messages: [{chat_id, message_id, request}]}. Leaves out what another answer takes over.
 create or replace function public.relay_shown_changes(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', t.id, 'owner_id', s.owner_id, 'changes', relay.changes_of(t.id),
         'reminders', (
-            select coalesce(jsonb_agg(relay.reminder_json(r) || jsonb_build_object('said', one -> 'text')), '[]')
+            select coalesce(jsonb_agg(relay.reminder_json(r) || jsonb_build_object(
+                'said', coalesce(one -> 'said', '[]') || (one -> 'text'))), '[]')
             from jsonb_array_elements(t.told -> 'reminders') one join reminder r on r.id = (one ->> 'id')::bigint),
         'kept', case when t.told ? 'kept' then coalesce(relay.kept_by(t) -> 'kept', '[]') end,
         'preferences', case when t.told -> 'acting' <> '[]' then (

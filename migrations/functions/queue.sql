@@ -16,9 +16,9 @@ end $$;
 -- Returns a claimed turn for the worker: its updates, and the parts of its reply already stored.
 create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select jsonb_build_object(
-        'turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
-        'failures', p_turn.failures, 'user_id', coalesce(p_turn.user_id, 0), 'space_id', p_turn.space_id,
+    select jsonb_build_object('turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
+        'failures', p_turn.failures, 'killed', p_turn.killed >= 25, 'user_id', coalesce(p_turn.user_id, 0),
+        'space_id', p_turn.space_id,
         'owner_id', (select s.owner_id from space s where s.id = p_turn.space_id and s.kind = 'private'),
         'role', (select role from person where user_id = p_turn.user_id),
         'answers', (select relay.answers_in(l.chat_id, l.topic_id) from lane l where l.id = p_turn.lane_id),
@@ -29,23 +29,20 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'off_record', exists (select from inbox u where u.turn_id = p_turn.id and u.session_id is not null),
         'waited', coalesce((select extract(epoch from clock_timestamp() - min(u.received_at)) from inbox u
             where u.turn_id = p_turn.id), 0),
-        'updates', coalesce((
-            select jsonb_agg(u.payload order by u.update_id) from inbox u where u.turn_id = p_turn.id), '[]'),
-        'parts', coalesce((
-            select jsonb_agg(to_jsonb(d) order by d.seq) from outbox d where d.turn_id = p_turn.id), '[]'),
+        'updates', coalesce((select jsonb_agg(u.payload order by u.update_id) from inbox u where u.turn_id = p_turn.id), '[]'),
+        'parts', coalesce((select jsonb_agg(to_jsonb(d) order by d.seq) from outbox d where d.turn_id = p_turn.id), '[]'),
         'message', relay.message_of(p_turn.id))
 $$;
 
--- Opens a lane's next turn from the leading updates that belong together. Null if nothing is pending.
+-- Opens a lane's next turn from the leading updates that belong together; an album always does. Null if nothing is pending.
 create or replace function relay.open_turn(
     p_bot_id bigint, p_lane_id bigint, p_worker uuid, p_lease_seconds integer) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    first inbox;
+    first inbox := (select u from inbox u where lane_id = p_lane_id and status = 'pending' order by update_id limit 1);
     border bigint;
     opened turn;
 begin
-    select * into first from inbox where lane_id = p_lane_id and status = 'pending' order by update_id limit 1;
     if first.update_id is null then
         update lane set due_at = null where id = p_lane_id;
         return null;
@@ -55,8 +52,9 @@ begin
     returning * into opened;
     select min(update_id) into border from inbox
     where lane_id = p_lane_id and status = 'pending' and update_id > first.update_id
-        and not (mergeable and first.mergeable and user_id is not distinct from first.user_id
-            and session_id is not distinct from first.session_id);
+        and not (user_id is not distinct from first.user_id and session_id is not distinct from first.session_id
+            and (mergeable and first.mergeable
+                or (payload #> '{message,media_group_id}' = first.payload #> '{message,media_group_id}') is true));
     update inbox set status = 'claimed', turn_id = opened.id
     where (bot_id, update_id) in (select bot_id, update_id from inbox
         where lane_id = p_lane_id and status = 'pending' and (border is null or update_id < border)
@@ -83,14 +81,15 @@ begin
         update turn set lease_owner = p_worker, lease_until = now() + make_interval(secs => p_lease_seconds),
             fence = fence + 1, not_before = null
         -- As an array, the ids are found once. A joined subquery may run again, and takes more than p_limit.
-        where id = any (array(select id from turn
-            where status in ('working', 'answered') and bot_id = p_bot_id
+        where id = any (array(select id from turn where status in ('working', 'answered') and bot_id = p_bot_id
                 and id <> all (array(select jsonb_array_elements_text(p_running)::bigint))
                 and (lease_owner is null or lease_until < now() or lease_until > now() + interval '15 minutes'
                     -- held, but neither running nor just handed out: the response was lost
                     or (lease_owner = p_worker
                         and lease_until < now() + make_interval(secs => p_lease_seconds * 0.6)))
                 and (not_before is null or not_before <= now() or not_before > now() + interval '1 minute')
+                and (killed < 10 or not exists (select from turn o  -- see relay_start
+                    where o.bot_id = p_bot_id and o.status in ('working', 'answered') and o.killed >= 10 and o.id < turn.id))
             order by id limit p_limit for update skip locked)) returning *
     loop
         claimed := claimed || relay.turn_json(one);
@@ -113,12 +112,12 @@ begin
         claimed := claimed || relay.turn_json(one);
     end loop;
     select extract(epoch from least(
-        (select min(due_at) from lane
-            where bot_id = p_bot_id and due_at is not null and open_turn_id is null),
+        (select min(due_at) from lane where bot_id = p_bot_id and due_at is not null and open_turn_id is null),
         (select min(not_before) from outbox
             where bot_id = p_bot_id and status = 'queued' and turn_id is null and not_before > now()),
         (select min(not_before) from turn
-            where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null),
+            where bot_id = p_bot_id and status in ('working', 'answered') and lease_owner is null
+                and (killed < 10 or not_before > now())),
         -- A process asks again within seconds in any case, so those further ahead are not read.
         (select min(due_at) from job j
             where kind in ('reminder', 'digest') and parked_at is null and lease_owner is null
@@ -306,23 +305,25 @@ begin
             where u.lane_id = own_lane and u.status = 'pending' having count(*) > 0) where id = own_lane;
 end $$;
 
--- Records a failed turn: retried after a pause, or set aside after p_most failures, so that its lane continues. What it set
--- is withdrawn then, and the messages p_say are queued. If it has several updates, it first goes on with only the first, and
--- each of the others gets a turn of its own: all but one may be harmless.
+-- Records a failed turn: retried after a pause, or set aside after p_most failures (or if it ended its process too often), so
+-- that its lane continues. What it set is withdrawn then, and the messages p_say are queued. If it has several updates, it
+-- first goes on with only the first (or its album), and the others get turns of their own: all but one may be harmless.
 create or replace function public.relay_fail(
     p_turn_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer,
     p_say jsonb default '[]') returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
-    alone constant bigint := (select min(update_id) from inbox where turn_id = p_turn_id);
-    last constant boolean := held.failures + 1 >= p_most;
+    first inbox := (select u from inbox u where turn_id = p_turn_id order by update_id limit 1);
+    last constant boolean := held.failures + 1 >= p_most or held.killed >= 25;
 begin
     insert into event (kind, space_id, turn_id, user_id, payload)
     select 'error', held.space_id, held.id, held.user_id, case when not exists (
         select from session where id = held.session_id and private) then jsonb_build_object('error', p_error) end;
     if last and held.status = 'working' then
-        update inbox set status = 'pending', turn_id = null, mergeable = false where turn_id = held.id and update_id > alone;
+        update inbox set status = 'pending', turn_id = null, mergeable = false
+        where turn_id = held.id and update_id > first.update_id
+            and (payload #> '{message,media_group_id}' = first.payload #> '{message,media_group_id}') is not true;
     end if;
     if last and not (held.status = 'working' and found) then
         perform relay.withdraw_set(held, '[]', true) where held.status = 'working';
@@ -332,8 +333,8 @@ begin
         return jsonb_build_object('set_aside', true);
     end if;
     update inbox set mergeable = false where turn_id = held.id and last;
-    update turn set failures = failures + (not last)::integer, error = p_error, lease_owner = null, lease_until = null,
-        fence = fence + 1, not_before = now() + make_interval(secs => p_retry_seconds) where id = held.id;
+    update turn set failures = failures + (not last)::integer, killed = least(killed, 20), error = p_error, lease_owner = null,
+        lease_until = null, fence = fence + 1, not_before = now() + make_interval(secs => p_retry_seconds) where id = held.id;
     return jsonb_build_object('set_aside', false);
 end $$;
 
@@ -403,8 +404,23 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
 $$;
 
--- Releases everything a worker holds: at its start (left by a dead process of the same name) and at its stop. Deletes
--- its presence and that of dead workers.
+-- Starts a worker: releases what a dead process of the same name held. A message may be what ends the process each time, or
+-- just be there when somebody kills it, so its turn notes (killed) 5 for each death with it, and 4 less for each without it.
+-- From 10 on, it waits, runs with no other such turn, and notes only deaths when the process held nothing else; with 25, it is
+-- not run again but set aside (see relay_fail).
+create or replace function public.relay_start(p_worker uuid) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    alone constant boolean := 1 = (select count(*) from turn where lease_owner = p_worker and status in ('working', 'answered'));
+begin
+    update turn set killed = case when lease_owner is null then greatest(killed - 4, 0)
+            when alone or killed < 10 then killed + 5 else killed end,
+        not_before = case when lease_owner = p_worker and killed between 5 and 19 then now() + interval '30 seconds' else not_before end
+    where status in ('working', 'answered') and (lease_owner = p_worker or lease_owner is null and killed > 0);
+    return public.relay_release(p_worker);
+end $$;
+
+-- Releases everything a worker holds, as at its stop. Deletes its presence and that of dead workers.
 create or replace function public.relay_release(p_worker uuid) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

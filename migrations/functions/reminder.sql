@@ -113,6 +113,21 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where reminder_id = p_reminder.id and kind in ('made', 'changed', 'paused', 'resumed', 'snoozed'))) as latest
 $$;
 
+-- Owes the corrections of the lines that tell of a reminder: under the answer that made it, and those that changed it. Their
+-- turns note its text (said), which the line will have.
+create or replace function relay.owe_lines(p_reminder relay.reminder) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    with tells as (
+        update turn t set told = jsonb_set(told, '{reminders}', (
+            select jsonb_agg(case when (one ->> 'id')::bigint <> p_reminder.id then one else one || jsonb_build_object(
+                'said', coalesce(one -> 'said', '[]') - p_reminder.text || to_jsonb(p_reminder.text)) end order by place)
+            from jsonb_array_elements(t.told -> 'reminders') with ordinality as r (one, place)))
+        where (t.user_message_id = any (relay.inputs_of('message', p_reminder.inputs))
+                or t.id = any (array(select turn_id from reminder_event where reminder_id = p_reminder.id)))
+            and t.told -> 'reminders' @> jsonb_build_array(jsonb_build_object('id', p_reminder.id)) returning id)
+    select relay.owe_correction(id) from tells
+$$;
+
 -- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id, turn_id};
 -- what is not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller
 -- knows it. turn_id: the button, which changes it once even if it runs again, or the answer, which keeps what it was until it
@@ -142,11 +157,9 @@ begin
         next_at = own.next_at, status = own.status, occurrence = own.occurrence, repeat_minutes = own.repeat_minutes,
         kind = own.kind, asked = case when p_change ? 'next_at' then 0 else asked end, changed_at = now()
     where id = own.id returning * into own;
-    perform relay.note_reminder(own.id, p_change ->> 'event', (p_change ->> 'user_id')::bigint, own.occurrence);
-    perform relay.owe_reminders(own.bot_id, own.chat_id, own.topic_id);
-    perform relay.owe_correction(t.id) from turn t
-    where t.user_message_id = any (relay.inputs_of('message', own.inputs))
-        and t.told -> 'reminders' @> jsonb_build_array(jsonb_build_object('id', own.id));
+    insert into reminder_event (reminder_id, kind, user_id, occurrence, turn_id) values (own.id, p_change ->> 'event',
+        (p_change ->> 'user_id')::bigint, own.occurrence, (p_change ->> 'turn_id')::bigint);
+    perform relay.owe_reminders(own.bot_id, own.chat_id, own.topic_id), relay.owe_lines(own);
     return relay.reminder_json(own);
 end $$;
 

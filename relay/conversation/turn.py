@@ -75,16 +75,14 @@ class NullSink:
 async def answer(engine: Engine, incoming: Incoming, sink: Sink, stop: asyncio.Event) -> Answer:
     """Answers one user input and saves everything about it. Setting `stop` ends it with what was said so far. If the
     model can't answer, the `Answer` says so and offers a retry; nothing of it becomes a message."""
-    ended = engine.gate.ended
-    begun = await begin(engine, incoming)
-    incoming, context = begun.incoming, begun.context
-    choices = context.choices.limit_to(engine.capture)
-    engine = replace(engine, zone=choices.zone_or(engine.zone))
-    begun.reminders.zone = engine.zone
     charge = Charge("answer", user_id=incoming.user_id, turn_id=incoming.turn_id)
-    before = engine.gate.budget.spent(context.spent)
-    async with engine.gate.work(charge, model_of(engine, incoming), before, ended) as work:
-        tally = work.tally
+    async with engine.gate.work(charge, model_of(engine, incoming)) as work:
+        begun = await begin(engine, incoming)
+        incoming, context, tally = begun.incoming, begun.context, work.tally
+        await engine.gate.count_before(work, charge, engine.gate.budget.spent(context.spent))
+        choices = context.choices.limit_to(engine.capture)
+        engine = replace(engine, zone=choices.zone_or(engine.zone))
+        begun.reminders.zone = engine.zone
         if context.message_id is None:
             line = "There is nothing to answer again here yet."
             if incoming.retry_turn is not None:

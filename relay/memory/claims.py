@@ -40,6 +40,8 @@ class ClaimedTurn:
     """The user's role in the database: admin, user, asking, refused or blocked."""
     off_record: bool = False
     """It was said in an off-the-record session."""
+    killed: bool = False
+    """Its process died with it again and again."""
     message: QueuedMessage | None = None
     """The queued message that it sends, if no update began it."""
     owner_id: int | None = None

@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from relay.surfaces.telegram.turns.notices import APOLOGY
 from tests.acceptance.shared_relay import SharedRelay, echo
 from tests.standins.anthropic import Recorded, Reply
 from tests.standins.telegram import Chat
@@ -179,6 +180,25 @@ async def test_a_kill_does_not_double_a_learned_fact(shared_relay: SharedRelay) 
     await shared_relay.tg.wait_for(lambda: len(shared_relay.said(chat)) >= 2)
     assert shared_relay.said(chat)[-1].count("Wilma") == 1
     assert len(shared_relay.said(chat)) == 2
+
+
+async def test_a_message_that_ends_the_process_each_time_is_set_aside(shared_relay: SharedRelay) -> None:
+    chat, other = shared_relay.guest(), shared_relay.guest()
+    shared_relay.model.rule("poison", Reply("never", first_delay=60))
+    await shared_relay.tg.say(chat, None, "poison")
+    for killed in range(0, 25, 5):
+        if killed >= 10:  # it pauses before the last tries
+            await shared_relay.until("select count(*) from relay.turn where killed >= 10 and not_before > now()")
+            shared_relay.sql("update relay.turn set not_before = now() where killed >= 10")
+        word = await shared_relay.asked(other)
+        await once(shared_relay, other, word)
+        runs = "select count(*) from relay.turn where user_id = %s and lease_owner is not null and killed = %s"
+        await shared_relay.until(runs, chat.id, killed)
+        await shared_relay.crash()
+    await shared_relay.until_said(chat, APOLOGY)
+    shared_relay.quiet()
+    behind = await shared_relay.asked(chat)
+    await shared_relay.answered(chat, behind)
 
 
 async def test_a_kill_during_a_summary(shared_relay: SharedRelay) -> None:

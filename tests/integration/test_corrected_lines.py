@@ -18,6 +18,9 @@ LEARNED = "Fine.\n\n🧠 Learned: Ada likes tea"
 
 def teach(request: ModelRequest) -> list[Json]:
     """Learns what the message quotes; sets two reminders when it is asked to."""
+    if "instead" in str(request.messages[-1]):
+        change = {"id": int(str(request.messages[-1]).partition("tea ")[2].partition(" ")[0]), "text": "coffee"}
+        return [{"type": "tool_use", "id": "t3", "name": "change_reminder", "input": change}]
     if "remind me" in str(request.messages[-1]):
         given = {"t1": {"text": "Call Aiko"}, "t2": {"text": "Tea: green", "rrule": "FREQ=DAILY"}}
         return [
@@ -150,12 +153,33 @@ async def test_the_line_about_reminders_says_what_has_become_of_them(relay: Insi
     assert one is not None
     await relay.store.change_reminder(number, "changed", ADA, one.next_at, text="Call Ben")
     await becomes(relay, shown, f"{above}⏰ 1 Mar 2031 18:00: Call Ben · ⏰ Deleted: Tea: green")
+    for text in ("Call Cleo", "Call Ben"):
+        await relay.store.change_reminder(number, "changed", ADA, one.next_at, text=text)
+        await becomes(relay, shown, f"{above}⏰ 1 Mar 2031 18:00: {text} · ⏰ Deleted: Tea: green")
     await press(relay, dm, shown, "⏰ Undo")
     await becomes(
         relay,
         shown,
         f"{above}⏰ 1 Mar 2031 18:00: Call Ben · ⏰ 1 Mar 2031 19:00, every day at 18:00: Tea: green",
     )
+
+
+async def test_the_lines_of_two_answers_about_one_reminder_say_what_has_become_of_it(relay: Inside) -> None:
+    _, made = await said(relay, "Please remind me")
+    [(number,)] = await relay.sql("select id from reminder where rule <> ''")
+    dm, changed = await said(relay, f"Not tea {number} but coffee instead")
+    above, aiko = "Fine.\n\n🔎 set a reminder\n", "⏰ 1 Mar 2031 18:00: Call Aiko"
+    coffee = "⏰ 1 Mar 2031 18:00, every day at 18:00: coffee"
+    await becomes(relay, made, f"{above}{aiko} · {coffee}")
+    assert changed.text.endswith(coffee)
+    for shown in (changed, made):
+        await press(relay, dm, shown, "⏰ Undo")
+        await becomes(relay, made, f"{above}{aiko} · ⏰ Deleted: coffee")
+        await becomes(relay, changed, changed.text.replace(coffee, "⏰ Deleted: coffee"))
+        assert changed.text.endswith("⏰ Deleted: coffee")
+        await press(relay, dm, shown, "⏰ Undo")
+        await becomes(relay, made, f"{above}{aiko} · {coffee}")
+        await becomes(relay, changed, changed.text.replace("⏰ Deleted: coffee", coffee))
 
 
 async def test_the_line_about_markers_says_whether_they_are_there(relay: Inside) -> None:

@@ -410,6 +410,39 @@ async def test_messages_that_joined_a_failing_turn_are_answered_on_their_own(
     assert await sql(failed) == [("poison",)]
 
 
+async def test_an_album_stays_whole_when_its_failing_turn_is_taken_apart(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    (turn,) = await driver.say(message(ADA, "wait"))
+    await driver.say(
+        message(ADA, "one"),
+        *(message(ADA, text, media_group_id="first") for text in ("a", "b")),
+        *(message(ADA, text, media_group_id="second") for text in ("c", "d")),
+    )
+    await sql("update inbox set ready_at = now()")
+    await driver.close(turn)
+    said: list[list[str]] = []
+    while found := await driver.claim():
+        (turn,) = found
+        said.append(texts(turn))
+        if "b" not in said[-1]:
+            await driver.close(turn)
+        else:
+            await store.fail(turn, "cannot", 0)
+    assert said == [["one", "a", "b", "c", "d"]] * 3 + [["one"]] + [["a", "b"]] * 3 + [["c", "d"]]
+
+
+async def test_a_failing_album_that_others_joined_is_tried_whole(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.say(*(message(ADA, text, media_group_id="album") for text in ("a", "b")))
+    await driver.say(message(ADA, "more"))
+    await sql("update lane set due_at = now()")
+    said = []
+    while found := await driver.claim():
+        said.append(texts(found[0]))
+        await store.fail(found[0], "cannot", 0)
+    assert said == [["a", "b", "more"]] * 3 + [["a", "b"]] + [["more"]] * 3
+
+
 async def test_nothing_joins_the_last_try_of_a_turn(driver: TurnDriver, store: Store) -> None:
     (turn,) = await driver.say(message(ADA, "one"), message(ADA, "two"))
     for _ in range(3):
@@ -439,6 +472,131 @@ async def test_a_failed_turn_waits_and_blocks_only_its_own_lane(driver: TurnDriv
     assert 2 < news.wait <= 3
     assert await driver.say(message(ADA, "more")) == []
     assert len(await driver.say(message(BEN, "hi"))) == 1
+
+
+# Killed processes
+
+
+async def restarted(driver: TurnDriver, sql: Sql) -> list[ClaimedTurn]:
+    """Lets the process die, start again and wait. Returns the turns that it claims."""
+    await driver.store.start()
+    await sql("update turn set not_before = now() where not_before is not null")
+    return await driver.claim()
+
+
+async def test_a_message_that_ends_its_process_each_time_is_set_aside_and_no_other(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    users = range(1, 10)
+    turns = await driver.say(*(message(user, "poison" if user == 5 else "hello") for user in users))
+    ended: dict[int, str] = {}
+    deaths = 0
+    while turns:
+        for turn in turns:
+            if turn.killed:
+                assert await store.fail(turn, "died", 0)
+                ended[turn.user_id] = "set aside"
+        alive = [turn for turn in turns if not turn.killed]
+        if any(texts(turn) == ["poison"] for turn in alive):  # it dies before anybody else is answered
+            deaths += 1
+            turns = await restarted(driver, sql)
+            continue
+        for turn in alive:
+            await driver.close(turn)
+            ended[turn.user_id] = "answered"
+        turns = await driver.claim()
+    assert ended == {user: "set aside" if user == 5 else "answered" for user in users}
+    assert deaths <= 10
+
+
+async def test_the_last_try_waits_and_runs_with_no_other_suspect(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    first, second = await driver.say(message(ADA, "one"), message(BEN, "two"))
+    await store.start()
+    assert len(await driver.claim()) == 2, "one death delays nothing"
+    await store.start()
+    turns, news = await store.claim(BOT.id, 10)
+    assert turns == []
+    assert news.wait is not None
+    assert 25 < news.wait <= 30
+    assert [texts(turn) for turn in await driver.say(message(EVE, "hello"))] == [["hello"]]
+    await sql("update turn set not_before = now() where not_before is not null")
+    (turn,) = await driver.claim()
+    assert turn.turn_id == first.turn_id
+    turns, news = await store.claim(BOT.id, 10, [turn.turn_id])
+    assert turns == []
+    assert news.wait is None or news.wait > 0, "the process does not ask again and again"
+    await driver.close(turn)
+    assert [turn.turn_id for turn in await driver.claim()] == [second.turn_id]
+
+
+async def test_a_message_is_answered_however_often_somebody_kills_its_process(driver: TurnDriver, sql: Sql) -> None:
+    """It is running at two of three deaths."""
+    turns = await driver.say(message(ADA, "hello"))
+    for _ in range(30):
+        for _ in range(2):
+            turns = turns or await driver.claim()
+            await driver.store.start()
+            turns = []
+        await driver.store.start()  # dies while the message waits
+        turns = await restarted(driver, sql)
+        assert not any(turn.killed for turn in turns)
+    assert [texts(turn) for turn in turns] == [["hello"]]
+
+
+async def test_kills_under_load_set_nothing_aside(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.say(*(message(user, "hello") for user in range(1, 9)))
+    await store.start()
+    for number in range(30):
+        turns = await restarted(driver, sql) + await driver.say(message(1000 + number, "another"))
+        assert len(turns) > 1
+        assert not any(turn.killed for turn in turns)
+
+
+async def test_two_messages_that_end_the_process_by_turns_are_both_set_aside(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.say(message(ADA, "one"), message(BEN, "two"))
+    await store.release()
+    set_aside: list[int] = []
+    for number in range(120):
+        waits = (ADA, BEN)[number % 2]
+        await sql("update turn set not_before = case user_id when %s then now() + interval '50 seconds' end", waits)
+        for turn in await driver.claim():
+            if turn.killed:
+                set_aside.append(turn.user_id)
+                await store.fail(turn, "died", 0)
+        await store.start()
+    assert sorted(set_aside) == [ADA, BEN]
+
+
+async def test_an_orderly_stop_is_no_death(driver: TurnDriver, store: Store) -> None:
+    await driver.say(message(ADA, "hello"))
+    for _ in range(10):
+        await store.release()
+        await store.start()
+        ((turn),) = await driver.claim()
+        assert not turn.killed
+
+
+async def test_messages_of_a_turn_that_ends_its_process_are_tried_on_their_own(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    turns = await driver.say(*(message(ADA, text) for text in ("one", "poison", "three")))
+    said = []
+    while turns:
+        (turn,) = turns
+        said.append(("aside" if turn.killed else "run", *texts(turn)))
+        if turn.killed:
+            await store.fail(turn, "died", 0)
+            turns = await driver.claim()
+        elif "poison" in texts(turn):
+            turns = await restarted(driver, sql)
+        else:
+            await driver.close(turn)
+            turns = await driver.claim()
+    together = [("run", "one", "poison", "three")] * 5 + [("aside", "one", "poison", "three")]
+    alone = [("run", "poison")] * 5 + [("aside", "poison")]
+    assert said == [*together, ("run", "one"), *alone, ("run", "three")]
 
 
 # Joining a running turn

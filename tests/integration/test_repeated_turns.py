@@ -11,6 +11,8 @@ import pytest
 
 from relay.core.errors import ModelRefused
 from relay.core.models import ModelRequest
+from relay.surfaces.telegram.turns.notices import APOLOGY
+from relay.surfaces.telegram.turns.worker import KILLED
 from tests.integration.conftest import Server
 from tests.integration.inside import Inside, Json, inside
 from tests.integration.turn_driver import ADA, EVE
@@ -43,6 +45,7 @@ def script() -> Script:
 async def relay(embedded: Server, script: Script) -> AsyncIterator[Inside]:
     async with inside(embedded, script, frozenset([EVE]), frozenset([ADA])) as opened:
         opened.tg.dm(opened.tg.user(ADA, "Ada"))
+        opened.tg.dm(opened.tg.user(EVE, "Eve"))
         yield opened
 
 
@@ -153,6 +156,36 @@ async def test_a_reminder_changed_by_a_button_since_stays_changed(relay: Inside,
     assert (text, at) == ("coffee", 10)
 
 
+async def test_an_answer_written_anew_finds_mentions_as_they_were(relay: Inside, script: Script) -> None:
+    mention = {"mention": "the house"}
+    script.steps = [tool("set_reminder", text="Ask about the roof", **mention)]
+    await relay.tg.say(ADA, ADA, "remind me")
+    await run_to_end(relay)
+    delete, dies = tool("delete_reminder", **mention), RuntimeError("the process dies")
+    script.steps = [delete, tool("set_reminder", text="Ask about the door", **mention), dies]
+    await relay.tg.say(ADA, ADA, "no longer")
+    await run_to_end(relay)
+    assert await relay.sql(ACTIVE) == [("Ask about the roof",)]
+    script.steps = [delete, dies, delete]
+    await relay.tg.say(ADA, ADA, "no longer")
+    await run_to_end(relay)
+    assert await relay.sql(ACTIVE) == []
+    assert await relay.sql("select count(*) from turn where prompt ? 'former'") == [(0,)]
+
+
+async def test_a_turn_that_ended_its_process_each_time_is_set_aside_without_another_try(
+    relay: Inside, script: Script
+) -> None:
+    script.steps = [RuntimeError("it fails once")]
+    await relay.tg.say(ADA, ADA, "poison")
+    await until(relay, "update turn set killed = 25, not_before = now() where failures = 1 returning true")
+    await run_to_end(relay)
+    await relay.tg.wait_for(lambda: all(any(one.from_bot for one in relay.tg.messages(who)) for who in (ADA, EVE)))
+    assert [one.text for one in relay.tg.messages(ADA) if one.from_bot] == [APOLOGY]
+    [told] = [one.text for one in relay.tg.messages(EVE) if one.from_bot]
+    assert told.endswith("was set aside after failing five times: " + KILLED)
+
+
 @pytest.mark.parametrize("error", [ModelRefused(), RuntimeError("it fails each time")])
 async def test_a_turn_without_an_answer_sets_nothing(relay: Inside, script: Script, error: Exception) -> None:
     """The person is told that it failed, and asks again."""
@@ -164,6 +197,21 @@ async def test_a_turn_without_an_answer_sets_nothing(relay: Inside, script: Scri
     await relay.tg.say(ADA, ADA, "remind me")
     await run_to_end(relay)
     assert await relay.sql(ACTIVE) == [("tea",)]
+
+
+async def test_a_line_says_that_a_change_was_withdrawn(relay: Inside, script: Script) -> None:
+    script.steps = [tool("set_reminder", text="Tea", at="2031-03-01T18:00")]
+    await relay.tg.say(ADA, ADA, "remind me")
+    await run_to_end(relay)
+    shown = next(one for one in relay.tg.messages(ADA) if one.from_bot)
+    [(number,)] = await relay.sql("select id from reminder")
+    script.steps = [tool("change_reminder", id=number, text="Coffee"), RuntimeError("it fails"), ModelRefused()]
+    await relay.tg.say(ADA, ADA, "coffee instead")
+    await until(relay, "update turn set not_before = now() + interval '50 seconds' where failures = 1 returning true")
+    await relay.tg.wait_for(lambda: shown.text.endswith(": Coffee"))
+    await run_to_end(relay)
+    await relay.tg.wait_for(lambda: shown.text.endswith(": Tea"))
+    await relay.settled()
 
 
 async def test_a_button_that_runs_again_moves_its_reminder_once(relay: Inside) -> None:

@@ -300,23 +300,32 @@ async def test_what_is_booked_while_a_turn_begins_counts() -> None:
     model.may.set()
     books: BookedMeanwhile = BookedMeanwhile(lambda: gate, 0)
     gate = Gate(model, books, Budget(each=0.15, prices=PRICES))
-    ended = gate.ended
-    for number in (1, 2):
-        await gate.ask(request(str(number)), Charge("judge", user_id=ADA), 5)
-    async with gate.work(Charge("answer", user_id=ADA), "m", NOTHING, ended) as work:
+    charge = Charge("answer", user_id=ADA)
+    async with gate.work(charge, "m") as work:
+        for number in (1, 2):
+            await gate.ask(request(str(number)), Charge("judge", user_id=ADA), 5)
+        await gate.count_before(work, charge, NOTHING)
         assert work.tally.spent.own == pytest.approx(0.2)
         with pytest.raises(BudgetUsedUp):
             await work.reply(request("over"), lambda _: None)
     read = books.read
-    async with gate.work(Charge("answer", user_id=ADA), "m", NOTHING, gate.ended):
+    async with gate.work(charge, "m") as work:
+        await gate.count_before(work, charge, NOTHING)
         assert books.read == read, "nothing ended: it is not read again"
+    gate.budget = Budget(prices=PRICES)
+    async with gate.work(charge, "m") as work:
+        await gate.ask(request("3"), Charge("judge", user_id=ADA), 5)
+        await gate.count_before(work, charge, NOTHING)
+        assert books.read == read, "there is no budget: it is not read again"
 
 
 async def test_any_remaining_budget_allows_one_more_call() -> None:
     model = HeldModel()
     model.may.set()
     gate = Gate(model, FakeLedger(), Budget(each=0.15, prices=PRICES))
-    async with gate.work(Charge("answer", user_id=ADA), "m", Spent(0, 0.1)) as work:
+    charge = Charge("answer", user_id=ADA)
+    async with gate.work(charge, "m") as work:
+        await gate.count_before(work, charge, Spent(0, 0.1))
         await work.reply(request("dear", most=1000), lambda _: None)
         with pytest.raises(BudgetUsedUp, match=r"Your budget of \$0\.15"):
             await work.reply(request("more"), lambda _: None)

@@ -170,7 +170,7 @@ class ReminderTools:
         space, user = self.incoming.space, self.incoming.user_id
         found = [one for one in await self.store.intents(space, user) if one.about.casefold() == about.casefold()]
         for one in found:
-            await self.store.set_intent(space, user, one.id, "deleted")
+            await self.store.set_intent(space, user, one.id, "deleted", self.incoming.turn_id)
         return f"Deleted: {len(found)}." if found else "There is no such mention. list_reminders shows them."
 
     async def list(self, given: ToolInput) -> tuple[str, bool]:

@@ -67,6 +67,11 @@ class QueueCalls(Calls):
         """Adds the user's later messages to a turn that has not answered yet."""
 
     @rpc(worker=WORKER)
+    async def start(self) -> int:
+        """Releases everything that a dead process of this name held, and notes what it died with. Returns how many
+        turns."""
+
+    @rpc(worker=WORKER)
     async def release(self) -> int:
         """Releases everything that this process holds. Returns how many turns."""
 

@@ -69,8 +69,11 @@ class ReminderCalls(Calls):
         """Returns a person's open standing intents, newest first."""
 
     @rpc()
-    async def set_intent(self, space: Space, user_id: int, intent_id: int, status: str) -> Intent | None:
-        """Sets the status of a person's own standing intent. None: they have no such intent."""
+    async def set_intent(
+        self, space: Space, user_id: int, intent_id: int, status: str, turn_id: int | None = None
+    ) -> Intent | None:
+        """Sets the status of a person's own standing intent. None: they have no such intent. `turn_id`: the answer that
+        does, which undoes it if it fails."""
 
     @rpc()
     async def end_reminders(self, turn_id: int, messages: Sequence[Message]) -> int:

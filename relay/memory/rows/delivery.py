@@ -196,8 +196,8 @@ class ShownMessage:
 class ToldReminder(Reminder):
     """A reminder of which an answer told."""
 
-    said: str
-    """The text that it had then."""
+    said: tuple[str, ...]
+    """The texts that it had then and since."""
 
 
 @frozen

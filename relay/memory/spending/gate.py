@@ -110,21 +110,11 @@ class Gate:
         _, spent = await self._account(charge or Charge("any"))
         return self.budget.used_up(spent)
 
-    @property
-    def ended(self) -> asyncio.Event:
-        """Another object each time a call has ended."""
-        return self._under_way.ended
-
     @contextlib.asynccontextmanager
-    async def work(
-        self, charge: Charge, model: str, before: Spent = NOTHING, ended: asyncio.Event | None = None
-    ) -> AsyncIterator[Work]:
+    async def work(self, charge: Charge, model: str) -> AsyncIterator[Work]:
         """Opens a piece of work that records its use (`Tally.spending`) with its result; if interrupted, it is
-        recorded here. `before`: what was spent when it began. `ended`: the gate's `ended` before that was read; if a
-        call has ended since, it is read again."""
-        if self.budget.limited and ended not in (None, self.ended):
-            _, before = await self._account(charge)
-        with self._open(Work(Tally(model, self.budget, before), charge.user_id, self)) as work:
+        recorded here."""
+        with self._open(Work(Tally(model, self.budget), charge.user_id, self)) as work:
             try:
                 yield work
             except BaseException:
@@ -173,6 +163,13 @@ class Gate:
                 finally:
                     if spending := work.tally.make_spending(done):
                         await self._books.spend(charge, spending)
+
+    async def count_before(self, work: Work, charge: Charge, spent: Spent) -> None:
+        """Counts what was spent before a piece of work, as read since it was opened. Reads it again if other work has
+        ended meanwhile: its use may not be in it."""
+        if self.budget.limited and work.tally.before != NOTHING:
+            _, spent = await self._account(charge)
+        work.tally.before = spent
 
     async def call(
         self, work: Work, request: ModelRequest, on_text: Callable[[str], None], seconds: float | None
@@ -241,9 +238,9 @@ class Gate:
     async def _account(self, charge: Charge) -> tuple[int | None, Spent]:
         """Returns who pays and what is spent. Reads it again if a call ended meanwhile: its use may not be in it."""
         while True:
-            ended = self.ended
+            ended = self._under_way.ended
             found = await self._books.find_account(charge, self.budget.day())
-            if ended is self.ended:
+            if ended is self._under_way.ended:
                 return found.user_id, self.budget.spent(found.spent)
 
 

@@ -54,7 +54,7 @@ async def run_bot(runtime: Runtime, telegram: Telegram, bot: Bot, stopping: asyn
     worker = make_worker(runtime, services, connection, on_owed, speech=True)
     for job in jobs(runtime, messenger, bot.id, worker.claim):
         scheduler.add(job)
-    freed = await runtime.store.release()
+    freed = await runtime.store.start()
     log.info("relay is running", bot=bot.username, storage=runtime.storage.label, taken_over=freed)
     source = make_source(runtime, messenger, worker, signs.listening)
     scheduler.add(make_alerts_job(runtime, connection, source, scheduler))

@@ -38,7 +38,7 @@ def made_line(one: Reminder, now: datetime) -> str:
 
 def former_line(one: ToldReminder) -> re.Pattern[str]:
     """Returns a pattern for the line as it was, whenever the reminder was due then."""
-    texts = "|".join(re.escape(shorten(text, 60)) for text in (one.said, one.text))
+    texts = "|".join(re.escape(shorten(text, 60)) for text in (*one.said, one.text))
     return re.compile(rf"⏰ (?:(?!⏰)[^\n])*?: (?:{texts})(?= · |$)", re.MULTILINE)
 
 

@@ -48,6 +48,7 @@ STANDBY_SECONDS = 2.5
 """The pause while waiting for the polling lease."""
 AT_ONCE = 2
 """How many controls of one person run at a time, in order of arrival."""
+KILLED = "The process ended each time, as it does when memory runs out."
 
 
 @frozen
@@ -204,6 +205,10 @@ class Worker:
         metrics.STAGE_SECONDS.labels("queue").observe(turn.waited)
         more = True
         try:
+            if turn.killed:
+                log.error("turn ended its process")
+                await self._fail(turn, KILLED)
+                return
             async with self._queue.place(turn) as waited:
                 if waited and self.closing:
                     return  # handed back with the rest
@@ -214,7 +219,9 @@ class Worker:
             log.info("turn taken over")
         except Exception as error:
             log.exception("turn failed", failures=turn.failures + 1)
-            await self._fail(turn, error)
+            # Errors of other libraries may quote the message.
+            cause = f": {redact(str(error))}" if isinstance(error, RelayError) else ""
+            await self._fail(turn, type(error).__name__ + cause)
         finally:
             more = more or not self.free
             if self._tasks.get(turn.turn_id) is asyncio.current_task():
@@ -239,14 +246,13 @@ class Worker:
             notes = await describe_gone(self._services, turn.turn_id, turn.message.chat_id, reason)
             await self.store.end_reminders(turn.turn_id, notes)
 
-    async def _fail(self, turn: ClaimedTurn, error: Exception) -> None:
+    async def _fail(self, turn: ClaimedTurn, cause: str) -> None:
         """Schedules a failed turn again; after the third failure it is set aside with a notice."""
-        # Errors of other libraries may quote the message.
-        sentence = type(error).__name__ + (f": {redact(str(error))}" if isinstance(error, RelayError) else "")
-        what = f"was set aside after failing three times: {sentence}"
+        what = f"was set aside after failing {'five' if turn.killed else 'three'} times: {cause}"
+        last = turn.killed or turn.failures + 1 >= FAILURES
         try:
-            say = await describe_trouble(self._services, turn, APOLOGY, what) if turn.failures + 1 >= FAILURES else []
-            if not await self.store.fail(turn, sentence, 2.0 ** (turn.failures + 1), say):
+            say = await describe_trouble(self._services, turn, APOLOGY, what) if last else []
+            if not await self.store.fail(turn, cause, 2.0 ** (turn.failures + 1), say):
                 return
         except RelayError as lost:
             log.warning("could not record the failure", error=str(lost))
