@@ -159,10 +159,12 @@ async def test_a_memory_shows_where_it_came_from(driver: TurnDriver, store: Stor
     ("method", "path", "body", "status", "code"),
     [
         ("POST", "/api/memories", {"text": " "}, 422, "refused"),
+        ("POST", "/api/memories", {"text": "\u200b \u2060"}, 422, "refused"),
         ("POST", "/api/memories", {"text": "x" * 501}, 422, "out_of_range"),
         ("POST", "/api/memories", {}, 400, "malformed"),
         ("POST", "/api/memories", {"text": "x", "more": 1}, 422, "out_of_range"),
         ("PATCH", "/api/memories/{own}", {"text": ""}, 422, "out_of_range"),
+        ("PATCH", "/api/memories/{own}", {"text": "\u200b"}, 422, "out_of_range"),
         ("PATCH", "/api/memories/{own}", {"pinned": "yes"}, 422, "out_of_range"),
         ("PATCH", "/api/memories/{forgotten}", {"pinned": True}, 409, "conflict"),
         ("DELETE", "/api/memories/{forgotten}", None, 409, "conflict"),

@@ -74,6 +74,14 @@ async def test_words_are_found_in_text_subject_and_tags_newest_first(
     assert len((await read(store, MemoryFilter(words=" ")))[0]) == len(rows), "no words choose nothing"
 
 
+async def test_words_without_accents_are_found_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await fill(driver, sql, 20)
+    await sql("update memory set content = 'Moves to Köln with Zoë' where id = (select max(id) from memory)")
+    for words in ("koln", "KOLN zoe"):
+        page = await store.memories(private(ADA), 0, 40, MemoryFilter(words=words))
+        assert [row.content for row in page.memories] == ["Moves to Köln with Zoë"], words
+
+
 async def test_a_word_that_most_memories_have_lists_the_newest_thousand(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:

@@ -11,6 +11,7 @@ from relay.core.errors import Conflict, NotAllowed, NotFound, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, FORGOTTEN_AT_ONCE, LEARNING_LENGTH
 from relay.core.models import Space
+from relay.core.prompt_markup import remove_invisible
 from relay.memory.calls.memory.facts import Action
 from relay.memory.review.distinction import name_other_days
 from relay.memory.rows.changes import Changed
@@ -147,8 +148,9 @@ def check_wording(ctx: CommandContext, row: OpenedMemory, wording: str) -> str:
         raise NotAllowed(NOT_YOURS)
     text = clean_wording(wording, row.kind)
     what, longest = ("learning", LEARNING_LENGTH) if row.kind == "learning" else ("fact", FACT_LENGTH)
-    if not text or len(text) > longest:
-        raise OutOfRange(f"That is {len(text)} characters; a {what} has 1 to {longest}.")
+    length = len(text) if remove_invisible(text).strip() else 0
+    if not 0 < length <= longest:
+        raise OutOfRange(f"That is {length} characters; a {what} has 1 to {longest}.")
     return text
 
 

@@ -9,6 +9,7 @@ from relay.core.errors import CommandRefused, Conflict, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
+from relay.core.prompt_markup import remove_invisible
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import KeepableMessage
 from relay.memory.writing.proposals import propose_words
@@ -32,7 +33,7 @@ class KeptMessage:
 async def remember(ctx: CommandContext, fact: str) -> Changed:
     """Stores a fact in the person's own words."""
     text = " ".join(fact.split())
-    if not text:
+    if not remove_invisible(text).strip():
         raise CommandRefused(
             "What should I remember? Write it after the command: /remember I like my tea strong",
         )
