@@ -16,7 +16,7 @@ from relay.memory.rows.delivery import Message
 from relay.memory.rows.people import Person
 from relay.surfaces.telegram.groups.groups import make_connection
 from relay.surfaces.telegram.parsing.updates import Bot
-from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
+from relay.surfaces.telegram.turns.worker import TurnMedia, Worker, describe_cause
 from tests.standins.fakes import FakeMessenger
 from tests.unread import unread
 
@@ -56,7 +56,7 @@ async def test_a_failed_turn_is_reported_without_quoting_the_message(error: Exce
     )
     media = TurnMedia(unread(messenger))
     worker = Worker(engine, services, make_connection(messenger, Bot(77, "relay_bot")), media, lambda _: None, 4)
-    await worker._fail(ClaimedTurn(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), error)
+    await worker._fail(ClaimedTurn(3, 1, "message", "working", 2, 1001, (UPDATE,), ()), describe_cause(error))
     assert queue.errors == [told]
     _, *reports = queue.said
     assert [one.chat_id for one in reports] == [8, 9]

@@ -219,9 +219,7 @@ class Worker:
             log.info("turn taken over")
         except Exception as error:
             log.exception("turn failed", failures=turn.failures + 1)
-            # Errors of other libraries may quote the message.
-            cause = f": {redact(str(error))}" if isinstance(error, RelayError) else ""
-            await self._fail(turn, type(error).__name__ + cause)
+            await self._fail(turn, describe_cause(error))
         finally:
             more = more or not self.free
             if self._tasks.get(turn.turn_id) is asyncio.current_task():
@@ -290,3 +288,8 @@ class FairQueue:
         command = command_of(message_of(update), self._bot) if update.message else None
         stops = update.stopped_message_generation is not None or (command is not None and command.name == "stop")
         return "stop" if stops else "other"
+
+
+def describe_cause(error: Exception) -> str:
+    """Names an error's kind, and quotes its text if it is one of ours: others may quote the message."""
+    return type(error).__name__ + (f": {redact(str(error))}" if isinstance(error, RelayError) else "")
