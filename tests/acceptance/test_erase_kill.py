@@ -87,3 +87,17 @@ async def test_a_kill_at_the_end_of_a_private_session_leaves_nothing_behind(shar
     await shared_relay.again()
     await shared_relay.until_said(chat, "I've erased the conversation off the record", timeout=60)
     await shared_relay.tg.wait_for(lambda: holding(shared_relay) == [], timeout=60)
+
+
+async def test_erased_words_are_not_recorded_again_if_the_question_cannot_be_edited(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    word = await shared_relay.asked(chat, f"the key is behind the {WORD}")
+    await shared_relay.answered(chat, word)
+    await shared_relay.tg.say(chat, None, f"/forget --erase {WORD}")
+    asked = await shown(shared_relay, chat)
+    refused = shared_relay.tg.fault("editMessageText", "500", times=-1, chat_id=chat.id)
+    shared_relay.tg.press(chat, None, asked, await shared_relay.tg.button(asked, "Erase"))
+    await shared_relay.struck(refused)
+    await shared_relay.until("select count(*) = 0 from relay.turn where status in ('working', 'answered')", timeout=30)
+    shared_relay.tg.clear_faults()
+    await shared_relay.tg.wait_for(lambda: holding(shared_relay) == [], timeout=20)

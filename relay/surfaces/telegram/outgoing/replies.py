@@ -66,6 +66,6 @@ async def redraw(
         async with asyncio.timeout(REDRAW_SECONDS):
             await call_until_answered(messenger, method, **at, **shown)
     except (MessengerError, TimeoutError) as error:
-        if "not modified" not in str(error).lower():  # it shows what it did before
+        if not done.erases and "not modified" not in str(error).lower():  # it shows what it did before
             before: Json = {key: message[key] for key in ("text", "entities", "reply_markup") if key in message}
             await store.store_redrawn(bot_id, **at, request=before)
