@@ -1,4 +1,4 @@
-"""When the process dies during a confirmed erasure, the erasure is finished later and leaves nothing."""
+"""An erasure that was confirmed leaves nothing, even if the process dies during it or Telegram fails."""
 
 from __future__ import annotations
 
@@ -28,12 +28,17 @@ async def shown(shared_relay: SharedRelay, chat: Chat) -> StoredMessage:
     )
 
 
-async def test_a_kill_during_an_erasure_leaves_nothing_behind(shared_relay: SharedRelay) -> None:
-    chat = shared_relay.guest()
+async def about_to_erase(shared_relay: SharedRelay, chat: Chat) -> StoredMessage:
+    """Says the word, asks to erase it, and returns the bot's question."""
     word = await shared_relay.asked(chat, f"the key is behind the {WORD}")
     await shared_relay.answered(chat, word)
     await shared_relay.tg.say(chat, None, f"/forget --erase {WORD}")
-    asked = await shown(shared_relay, chat)
+    return await shown(shared_relay, chat)
+
+
+async def test_a_kill_during_an_erasure_leaves_nothing_behind(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    asked = await about_to_erase(shared_relay, chat)
     assert {"message", "event", "outbox", "erasure"} <= set(holding(shared_relay))
     with shared_relay.locked("message", "share"):
         shared_relay.tg.press(chat, None, asked, await shared_relay.tg.button(asked, "Erase"))
@@ -91,10 +96,7 @@ async def test_a_kill_at_the_end_of_a_private_session_leaves_nothing_behind(shar
 
 async def test_erased_words_are_not_recorded_again_if_the_question_cannot_be_edited(shared_relay: SharedRelay) -> None:
     chat = shared_relay.guest()
-    word = await shared_relay.asked(chat, f"the key is behind the {WORD}")
-    await shared_relay.answered(chat, word)
-    await shared_relay.tg.say(chat, None, f"/forget --erase {WORD}")
-    asked = await shown(shared_relay, chat)
+    asked = await about_to_erase(shared_relay, chat)
     refused = shared_relay.tg.fault("editMessageText", "500", times=-1, chat_id=chat.id)
     shared_relay.tg.press(chat, None, asked, await shared_relay.tg.button(asked, "Erase"))
     await shared_relay.struck(refused)
