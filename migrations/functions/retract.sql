@@ -193,25 +193,40 @@ begin
     return 'true';
 end $$;
 
--- Records that one of our messages now shows p_request {text, entities, reply_markup}, as far as each changed. Skips
+-- Returns the record of one of our messages in a chat; null if there is none, or it was erased.
+create or replace function relay.record_of(p_bot_id bigint, p_chat_id bigint, p_message_id bigint) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select d.id from posted p join outbox d on d.turn_id = p.turn_id and d.chat_id = p.chat_id
+        and d.telegram_message_id = p.telegram_message_id and not d.request ? 'erased'
+    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_message_id and p.from_bot
+$$;
+
+-- Records what one of our messages may show from now on, next to what it showed, so that an erasure finds both. Skips
 -- messages whose record was erased. Returns false if the message may be one whose response was lost and which is still
 -- looked for by what it shows: it must not change yet.
-create or replace function public.relay_redrawn(
+create or replace function public.relay_redrawing(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (
-        update outbox d set request = relay.kept_request(d.request || p_request)
-        from posted p
-        where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_message_id and p.from_bot
-            and d.turn_id = p.turn_id and d.chat_id = p.chat_id and d.telegram_message_id = p.telegram_message_id
-            and not d.request ? 'erased'
-        returning d.turn_id),
-    -- A record dropped for its age gets dropped again.
-    again as (update turn set dropped = false where dropped and id in (select turn_id from own))
+        update outbox set sending_text = relay.shown_in(relay.kept_request(p_request))
+        where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) returning id)
     select to_jsonb(exists (select from own) or not exists (
         select from turn t join outbox d on d.turn_id = t.id
         where t.status in ('working', 'answered') and t.bot_id = p_bot_id and d.chat_id = p_chat_id
             and d.telegram_message_id is null and d.status = 'sending' and d.floor_message_id < p_message_id
             and not exists (select from posted where bot_id = p_bot_id and chat_id = p_chat_id
                 and telegram_message_id = p_message_id)))
+$$;
+
+-- Records that one of our messages shows p_request {text, entities, reply_markup}, as far as each changed. Skips
+-- messages whose record was erased.
+create or replace function public.relay_redrawn(
+    p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with own as (
+        update outbox set request = relay.kept_request(request || p_request), sending_text = null
+        where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) returning turn_id)
+    -- A record dropped for its age gets dropped again.
+    update turn set dropped = false where dropped and id in (select turn_id from own);
+    select 'null'::jsonb
 $$;

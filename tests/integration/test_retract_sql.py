@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from relay.core.errors import ChatGone, MessengerRefused, MessengerUnavailable
 from relay.memory.claims import ClaimedTurn
 from relay.memory.erasure import ERASED, retract
@@ -193,6 +195,18 @@ async def test_a_text_redrawn_by_a_button_is_erased_too(driver: TurnDriver, stor
     assert await holding(sql, "mathilda") == {}
     await store.store_redrawn(BOT.id, ADA, 900, {"text": f"- #1 {SISTER}"})
     assert await holding(sql, "mathilda") == {}, "a redraw after the erasure must store nothing"
+
+
+@pytest.mark.parametrize("word", ["Mathilda", "boats"])
+async def test_a_message_counts_as_showing_both_texts_until_telegram_confirms_the_new_one(
+    word: str, driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await command(driver, "/memory", f"- #1 {SISTER}", first=900)
+    assert await store.start_redrawing(BOT.id, ADA, 900, {"text": "- #2 Loves boats", "entities": []})
+    await driver.teach(ADA, f"Knows {word}")
+    await erase(store, private(ADA), {"words": word})
+    assert [row.message_id for row in await store.retractions(BOT.id, None, 50)] == [900]
+    assert await holding(sql, word.lower()) == {}
 
 
 async def test_json_field_names_do_not_count_as_shown_text(driver: TurnDriver, store: Store) -> None:

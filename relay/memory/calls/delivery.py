@@ -45,10 +45,14 @@ class DeliveryCalls(Calls):
     async def echo(self, turn: ClaimedTurn, heard: int, request: Request) -> StoredPart:
         """Stores the transcript of a recording as a separate part, once, marked as sending."""
 
+    @rpc("redrawing")
+    async def start_redrawing(self, bot_id: int, chat_id: int, message_id: int, request: Request) -> bool:
+        """Records what one of the bot's messages may show from now on, next to what it showed. Returns False if the
+        message may be one that is still looked for by its text; it must not change yet."""
+
     @rpc("redrawn")
-    async def store_redrawn(self, bot_id: int, chat_id: int, message_id: int, request: Request) -> bool:
-        """Records what one of the bot's messages shows now: `{text, entities, reply_markup}`, as far as each changed.
-        Returns False if the message may be one that is still looked for by its text; it must not change yet."""
+    async def store_redrawn(self, bot_id: int, chat_id: int, message_id: int, request: Request) -> None:
+        """Records what one of the bot's messages shows: `{text, entities, reply_markup}`, as far as each changed."""
 
     @rpc("sending")
     async def start_sending(self, turn: ClaimedTurn, results: Sequence[PartResult], seq: int) -> StoredPart:

@@ -56,8 +56,6 @@ class ButtonReply:
     """A new message."""
     result: object = None
     """The command's result."""
-    erases: bool = False
-    """The message's former text is erased: it is not recorded again if Telegram doesn't take the new one."""
 
 
 NOTHING = "n"

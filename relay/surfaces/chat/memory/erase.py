@@ -123,13 +123,13 @@ async def keep(call: ChatContext, to: KeepShown) -> ButtonReply:
 async def erase(call: ChatContext, to: EraseShown) -> ButtonReply:
     done = await erase_shown(call, to.erasure_id)
     if done.step is None:
-        return ButtonReply("Erasing. I'll finish this in the background.", "🔥 Erasing…", [], erases=True)
+        return ButtonReply("Erasing. I'll finish this in the background.", "🔥 Erasing…", [])
     buttons = []
     if done.clears:
         buttons.append([button("🧹 Rewrite the database's files now", ClearFiles(to.erasure_id))])
     if done.backups:
         buttons.append([button("🗄 Purge the backups", PurgeBackups(to.erasure_id))])
-    return ButtonReply("Erased.", describe_erased(call, done, done.step), buttons, erases=True)
+    return ButtonReply("Erased.", describe_erased(call, done, done.step), buttons)
 
 
 def describe_erased(call: ChatContext, done: Erasing, step: ErasureStep) -> str:

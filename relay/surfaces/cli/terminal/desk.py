@@ -107,7 +107,7 @@ class Desk:
             if done.toast:
                 print(f"({self._named(done.toast)})")
             named = replace(done, text=done.text and self._named(done.text))
-            await redraw(call.store, self._terminal, BOT.id, HERE, {"message_id": under}, named)
+            await redraw(call.store, self._terminal, BOT.id, HERE, under, named)
             if done.result is not None:
                 self.result = done.result
             if done.says is not None:

@@ -46,12 +46,13 @@ async def reply_parts(reply: CommandReply, turn_id: int, place: Place) -> list[P
 
 
 async def redraw(
-    store: Store, messenger: Messenger, bot_id: int, place: Place, message: Json, done: ButtonReply
+    store: Store, messenger: Messenger, bot_id: int, place: Place, message_id: int, done: ButtonReply
 ) -> None:
-    """Gives the message above a button its new text or buttons."""
+    """Gives the message above a button its new text or buttons. If Telegram doesn't confirm that in time, an erasure
+    counts the message as showing both."""
     if not done.text and done.rows is None:
         return
-    at = {"chat_id": place.chat_id, "message_id": message["message_id"]}
+    at: Json = {"chat_id": place.chat_id, "message_id": message_id}
     shown: Json = {"reply_markup": inline_keyboard(done.rows or ())}
     method = "editMessageReplyMarkup"
     if done.text:
@@ -60,12 +61,12 @@ async def redraw(
         shown |= {key: part.request[key] for key in ("text", "entities", "link_preview_options")}
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(SEARCH_SECONDS):
-            while not await store.store_redrawn(bot_id, **at, request=shown):  # noqa: ASYNC110  another process finds it
+            while not await store.start_redrawing(bot_id, **at, request=shown):  # noqa: ASYNC110  another process finds it
                 await asyncio.sleep(SEARCH_EVERY)
     try:
         async with asyncio.timeout(REDRAW_SECONDS):
             await call_until_answered(messenger, method, **at, **shown)
     except (MessengerError, TimeoutError) as error:
-        if not done.erases and "not modified" not in str(error).lower():  # it shows what it did before
-            before: Json = {key: message[key] for key in ("text", "entities", "reply_markup") if key in message}
-            await store.store_redrawn(bot_id, **at, request=before)
+        if "not modified" not in str(error).lower():
+            return  # it may show either
+    await store.store_redrawn(bot_id, **at, request=shown)

@@ -199,7 +199,6 @@ class Controls:
         self, turn: ClaimedTurn, update: Update, query: CallbackQuery, place: Place, space: Space
     ) -> list[Part]:
         """Runs a button. Every press is answered; the handler checks who may press it."""
-        under = update.raw["callback_query"]["message"]
         call = self._call(turn, place, query.message, query.sender, space)
         work = asyncio.create_task(press_button(call, query.data or NOTHING))
         answered = False
@@ -210,7 +209,7 @@ class Controls:
             done = await work
             if not await self._groups.may_read(query.message.chat, turn.user_id, space, lent=False):
                 done = ButtonReply(OVERHEARD)
-            await redraw(self._services.store, self._messenger, self._bot.id, place, under, done)
+            await redraw(self._services.store, self._messenger, self._bot.id, place, query.message.message_id, done)
         except Exception:
             if not answered:
                 await self._answer_press(query, FAILED)  # its turn is run again
