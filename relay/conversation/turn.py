@@ -48,6 +48,9 @@ from relay.memory.spending.gate import Work
 SHARES = (1.0, 0.5, 0.2, 0.0)
 """Shares of the recent messages' budget to try in turn if the model finds the prompt too long."""
 
+SHORT = 2_000
+"""The longest answer without a bracket, in characters, that is parsed within the event loop: at most some 8 ms, of
+empty lines."""
 ORDERS = ("ab", "ba")
 """The orders of two answers. One is chosen at random, so that the place as A or B teaches nothing."""
 
@@ -170,8 +173,9 @@ async def say(
 
 
 async def interpret(prompt: Prompt, reply: Reply, context: Context) -> ModelAnswer:
-    """Parses an answer's tags, if it can have any: in a thread, because a long answer or long inputs take a while."""
-    if "[" in reply.text:
+    """Parses an answer's tags: in a thread if that may take a while, as with a long answer, or with long inputs that
+    its tags are compared with."""
+    if "[" in reply.text or len(reply.text) > SHORT:
         return ModelAnswer(prompt, reply, await asyncio.to_thread(parse_intents, prompt, reply, context))
     return ModelAnswer(prompt, reply, parse_intents(prompt, reply, context))
 
