@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_relay import SharedRelay, open_relay
+from tests.forks import read_at_start
 from tests.leaks import searched
 from tests.standins.telegram import TelegramStandIn
 from tests.standins.telegram.values import TEST_TOKEN
@@ -42,7 +44,9 @@ SECRET = ("my secret token", "hunter2", "sk-ant-test", TEST_TOKEN)
 
 async def run(folder: Path, settings: dict[str, str], command: str = "run") -> tuple[int, str]:
     """Runs `relay run` or another command with these settings. Returns its exit code and all its output."""
-    system = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "RELAY_DATA_DIR": str(folder / "data"), "LANG": "C.UTF-8"}
+    # Without the variables that Python reads at its start, Relay would not be forked but really started.
+    system = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "RELAY_DATA_DIR": str(folder / "data")}
+    system |= read_at_start(dict(os.environ))
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "relay", *command.split(),
         env={**system, **settings}, cwd=folder, stdin=asyncio.subprocess.DEVNULL,
