@@ -8,7 +8,7 @@ import os
 import sys
 
 from relay.core.errors import RelayError, SettingsError, TokenRefused
-from relay.core.program import RELAY
+from relay.core.program import RELAY, find_folder
 
 ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 """What `relay setup` asks for first."""
@@ -21,6 +21,8 @@ def main() -> None:
     gc.disable()  # imports make nothing that it could free; `run_work` enables it
     open_streams()
     try:
+        if find_folder() is None:
+            raise RelayError("the current folder has been deleted. Change to another one.")
         from relay.surfaces.cli.cli import cli
 
         cli()

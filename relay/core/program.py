@@ -13,18 +13,25 @@ from pathlib import Path
 from typing import TextIO
 
 
-def find_program(typed: str, found: str | None, here: Path) -> str:
+def find_folder() -> Path | None:
+    """Returns the current folder; None if it has been deleted."""
+    with contextlib.suppress(FileNotFoundError):
+        return Path.cwd()
+    return None
+
+
+def find_program(typed: str, found: str | None, here: Path | None) -> str:
     """Returns the command that runs this program. `typed`: how it was called; `found`: the `relay` on the PATH, if
-    any; `here`: the current folder."""
+    any; `here`: the current folder, if there is one."""
     own = Path(typed)
     if own.name != "relay" or not own.is_file() or (found and Path(found).samefile(own)):
         return "relay"
-    return str(own.relative_to(here)) if own.is_relative_to(here) else typed
+    return str(own.relative_to(here)) if here and own.is_relative_to(here) else typed
 
 
 INSTALL = "uv pip install" if find_spec("pip") is None else f"{sys.executable} -m pip install"
 """The command that installs packages into Relay's environment. One made by uv has no pip."""
-RELAY = find_program(sys.argv[0], shutil.which("relay"), Path.cwd())
+RELAY = find_program(sys.argv[0], shutil.which("relay"), find_folder())
 """`relay` if that is on the PATH, otherwise its path, such as .venv/bin/relay."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+import logging
 import os
 import re
 from pathlib import Path
@@ -19,6 +20,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from relay.core.errors import SettingsError
 from relay.core.setting_checks import connection_string, describe_error, web_address
 
+logging.getLogger("dotenv").setLevel(logging.ERROR)  # `relay run` and `relay doctor` name invalid lines
 TELEGRAM = "https://api.telegram.org"
 TOKEN = re.compile(r"[0-9]{1,16}:[A-Za-z0-9_-]{3,}")
 """A bot token. Telegram's ids have at most 52 bits."""

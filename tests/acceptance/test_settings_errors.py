@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -124,8 +125,19 @@ async def test_without_configured_people_nobody_is_answered_before_a_claim(close
 
 
 async def test_unknown_settings_are_reported_at_startup_with_a_suggestion(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("RELAY_MODLE=x\n")
+    (tmp_path / ".env").write_text("RELAY_MODLE=x\nhello there\n")
     code, said = await run(tmp_path, {"RELAY_ADMIN": "1001"})
     assert code == 2
     assert "RELAY_ADMIN in the environment is not a setting of this version. Did you mean RELAY_ADMINS?" in said
     assert "RELAY_MODLE in .env is not a setting of this version. Did you mean RELAY_MODEL?" in said
+    assert "line 2 of .env is not a setting. A line is NAME=value, or a comment that starts with #." in said
+    assert "python-dotenv" not in said
+
+
+def test_a_deleted_folder_is_named_in_one_sentence(tmp_path: Path) -> None:
+    command = 'mkdir gone && cd gone && rmdir "$PWD" && "$0" -m relay status'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    said = done.stderr.splitlines()
+    assert (done.returncode, said) == (1, ["relay: the current folder has been deleted. Change to another one."])

@@ -92,9 +92,9 @@ def run() -> None:
         _interview()
         print("Relay starts now; Ctrl-C stops it.", flush=True)
         settings = _ready()
-    from relay.surfaces.cli.doctor.settings import find_unknown_settings
+    from relay.surfaces.cli.doctor.settings import find_ignored_settings
 
-    for found in find_unknown_settings():
+    for found in find_ignored_settings():
         print(f"relay: {found.said}. {found.fix}", file=sys.stderr, flush=True)
     require(settings, *needed)
     from relay.surfaces.server import serve

@@ -56,12 +56,8 @@ def file(given: Settings) -> list[Finding]:
         found.append(
             warning(".env", "other users of this machine can read or change it, and its keys", "chmod g-w,o= .env")
         )
-    unclear = [str(line.original.line) for line in parse_stream(io.StringIO(text)) if line.error]
-    if unclear:
-        fix = "A line is NAME=value, or a comment that starts with #."
-        found.append(warning(".env", f"line {', '.join(unclear)} is not a setting", fix))
     values = dotenv_values(FILE, encoding="utf-8-sig")
-    found += [*find_unknown(values), *_find_overridden(values)]
+    found += [*find_invalid_lines(text), *find_unknown(values), *_find_overridden(values)]
     return found or [ok(".env", shorten(Path.cwd() / FILE))]
 
 
@@ -91,12 +87,22 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def find_unknown_settings() -> list[Finding]:
-    """Finds unknown settings in the environment and in `.env`."""
+def find_ignored_settings() -> list[Finding]:
+    """Finds unknown settings in the environment and in `.env`, and invalid lines of that."""
     try:
-        return find_unknown(dotenv_values(FILE, encoding="utf-8-sig"))
+        text = FILE.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return find_unknown({})
+    return [*find_invalid_lines(text), *find_unknown(dotenv_values(FILE, encoding="utf-8-sig"))]
+
+
+def find_invalid_lines(text: str) -> list[Finding]:
+    """Finds lines of a `.env` that are neither settings nor comments, which python-dotenv ignores."""
+    invalid = [str(line.original.line) for line in parse_stream(io.StringIO(text)) if line.error]
+    if not invalid:
+        return []
+    fix = "A line is NAME=value, or a comment that starts with #."
+    return [warning(".env", f"line {', '.join(invalid)} of .env is not a setting", fix)]
 
 
 def find_unknown(values: Mapping[str, str | None]) -> list[Finding]:
