@@ -25,6 +25,7 @@ from tests.standins.telegram.people import People
 
 Json = dict[str, Any]
 STEPS = 400
+GUARD = pytest.mark.slow("the same with three other guards, and what the checker detects, in the same file")
 ADA, BEN, EVE = 1001, 1002, 1003
 GROUP, OTHER = -1001, -1002
 A, B, C = "qggggaaz", "qggggabz", "qggggbaz"
@@ -109,9 +110,9 @@ async def long_walk(server: Server) -> None:
     ("room", "name", "instead"),
     [
         (Groups, "space_of", everywhere_private),
-        (understand, "unsaid", lent_to_all(understand.unsaid)),
-        (Store, "unlink", never_taken_back),
-        (Store, "look_at", opened_anywhere),
+        pytest.param(understand, "unsaid", lent_to_all(understand.unsaid), marks=GUARD),
+        pytest.param(Store, "unlink", never_taken_back, marks=GUARD),
+        pytest.param(Store, "look_at", opened_anywhere, marks=GUARD),
         (Store, "look_up", looked_up_in_private),
         (Store, "begin", liked_by_all(Store.begin)),
     ],
