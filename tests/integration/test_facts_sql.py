@@ -421,14 +421,17 @@ async def test_ten_thousand_facts_are_searched_quickly(
     driver: TurnDriver, store: Store, sql: Sql, chat_id: int | None
 ) -> None:
     await driver.exchange(ADA, "hello", chat_id=chat_id)
+    await sql("alter table memory disable trigger memory_written")
     await sql(FILL)
+    await sql("alter table memory enable trigger memory_written")
+    await sql("select relay.enter('memory', array_agg(id), array_agg(0)) from memory")  # at once, not one by one
     await sql("analyze")
     space = group() if chat_id else private(ADA)
     ((process,),) = await sql("select pg_backend_pid()")
     slow: dict[str, float] = {}
     for name, look in LOOKS.items():
         took = []
-        for _ in range(3):
+        while len(took) < 3 and min(took, default=1.0) > 0.1:
             before = worked(process)
             ((found,),) = await sql("select " + look.replace(":space", f"'{json.dumps(space.as_json())}'"))
             took.append(worked(process) - before)

@@ -201,7 +201,7 @@ PLACES = st.sampled_from(
 """(owner of a private space, or 0 for the group; topic; chat)."""
 
 
-@examples(25)
+@examples(12)
 @given(
     steps=st.lists(
         st.tuples(PLACES, st.sampled_from([11, 12, 13]), st.lists(WORDS, min_size=1, max_size=4)),
