@@ -430,7 +430,7 @@ async def test_ten_thousand_facts_are_searched_quickly(
     ((process,),) = await sql("select pg_backend_pid()")
     slow: dict[str, float] = {}
     for name, look in LOOKS.items():
-        took = []
+        took: list[float] = []
         while len(took) < 3 and min(took, default=1.0) > 0.1:
             before = worked(process)
             ((found,),) = await sql("select " + look.replace(":space", f"'{json.dumps(space.as_json())}'"))
