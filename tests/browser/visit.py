@@ -7,15 +7,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PHONE, DESKTOP = (320, 640), (1280, 800)
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 STILL = "() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => 0)))"
 MOST_STOPS = 400
+UNUSED: WeakKeyDictionary[Browser, dict[tuple[Any, ...], list[BrowserContext]]] = WeakKeyDictionary()
+"""Contexts without a window, by their options. A new one costs a third of a visit. What the app keeps goes with
+the window; only the browser's cache stays."""
 
 FOCUSABLE = """() => {
   const all = document.querySelectorAll('a[href], button, input, select, textarea, [tabindex="0"]');
@@ -78,9 +82,7 @@ class Visit:
         """Waits until the page is there and has finished loading."""
         await self.page.wait_for_selector(ready)
         await self.page.wait_for_function("() => !document.querySelector('.skeleton, .boot, [aria-busy=true]')")
-        await self.page.evaluate(
-            "() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => 0)))"
-        )
+        await self.page.evaluate(STILL)
 
     async def find_violations(self) -> list[str]:
         """Returns what axe-core finds wrong, one line each."""
@@ -130,15 +132,20 @@ async def visit(
 ) -> AsyncIterator[Visit]:
     """Opens an empty window of its own. `script` runs before the page's scripts."""
     width, height = size
-    context = await browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if scheme == "dark" else "light",
-        has_touch=size[0] < 600,
-        is_mobile=size[0] < 600,
-        locale="en-GB",
-        timezone_id="Europe/Berlin",
-        reduced_motion="reduce",
-        **more,
+    unused = UNUSED.setdefault(browser, {}).setdefault((size, scheme, *sorted(more.items())), [])
+    context = (
+        unused.pop()
+        if unused
+        else await browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if scheme == "dark" else "light",
+            has_touch=size[0] < 600,
+            is_mobile=size[0] < 600,
+            locale="en-GB",
+            timezone_id="Europe/Berlin",
+            reduced_motion="reduce",
+            **more,
+        )
     )
     try:
         page = await context.new_page()
@@ -148,5 +155,9 @@ async def visit(
         opened = Visit(page, origin)
         opened.listen()
         yield opened
-    finally:
+    except BaseException:
         await context.close()
+        raise
+    for one in context.pages:
+        await one.close()
+    unused.append(context)
