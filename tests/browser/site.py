@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class Site:
 
     shared_relay: SharedRelay
     origin: str
+    _addresses: dict[str, str] = field(default_factory=dict)
 
     @asynccontextmanager
     async def open(self, browser: Browser, user_id: int = OWNER, **how: Any) -> AsyncIterator[Visit]:
@@ -54,7 +55,12 @@ class Site:
             yield client
 
     async def addresses(self) -> dict[str, str]:
-        """Returns the path of each page, with ids of existing objects."""
+        """Returns the path of each page, with ids of objects that existed at the first call."""
+        if not self._addresses:
+            self._addresses = await self._find_addresses()
+        return self._addresses
+
+    async def _find_addresses(self) -> dict[str, str]:
         async with self.call() as api:
             projects = (await api.get("/memory/projects")).json()["projects"]
             at = f"/memory/projects/{projects[0]['projectId']}"
