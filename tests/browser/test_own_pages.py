@@ -62,6 +62,29 @@ async def teach(site: Site, user_id: int, *facts: str) -> None:
             assert (await api.post("/memories", json={"text": text})).status_code == 201
 
 
+COPY = """
+with copy as (
+  insert into relay.memory (space_id, kind, subject_id, subject, content, category, tags, importance, confidence,
+    thread_id, session_id, turn_id, source_message_id, derivation)
+  select m.space_id, m.kind, m.subject_id, m.subject, 'Owns book ' || n, m.category, m.tags, m.importance, m.confidence,
+    m.thread_id, m.session_id, m.turn_id, m.source_message_id, m.derivation
+  from relay.memory m, generate_series(1, %s) n where m.subject_id = %s
+  returning id
+), change as (
+  insert into relay.memory_change (space_id, memory_id, turn_id, user_id, action)
+  select c.space_id, copy.id, c.turn_id, c.user_id, c.action
+  from copy, relay.memory_change c where c.memory_id in (select id from relay.memory where subject_id = %s)
+  returning 1
+) select count(*) from change
+"""
+
+
+async def teach_books(site: Site, user_id: int, count: int) -> None:
+    """Teaches a person's first fact and stores copies of it."""
+    await teach(site, user_id, "Owns book 0")
+    assert site.shared_relay.sql(COPY, count - 1, user_id, user_id) == [(count - 1,)]
+
+
 async def test_a_memory_can_be_added_reworded_pinned_and_restored(
     browser: Browser, site: Site, size: tuple[int, int]
 ) -> None:
@@ -113,7 +136,7 @@ async def test_several_memories_can_be_forgotten_and_restored_later(
 
 async def test_forgetting_more_memories_than_one_request_holds_is_undone_in_full(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
-    await teach(site, guest, *(f"Owns book {number}" for number in range(103)))
+    await teach_books(site, guest, 103)
     async with site.open(browser, guest) as here:
         page = here.page
         await here.go("/memory")
@@ -174,7 +197,7 @@ async def test_a_memory_that_waits_is_kept_or_discarded_on_its_card(browser: Bro
 
 async def test_keep_all_keeps_also_what_is_not_shown_yet(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
-    await teach(site, guest, *(f"Owns book {number}" for number in range(53)))
+    await teach_books(site, guest, 53)
     for table, column in (("memory", "id"), ("memory_change", "memory_id")):
         site.shared_relay.sql(
             f"update relay.{table} set status = 'pending' where {column} in"  # noqa: S608 — our own names
