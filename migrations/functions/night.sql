@@ -359,7 +359,8 @@ declare
     aside integer;
 begin
     update outbox set request = (request - 'entities') || '{"text": ""}', sending_text = null
-    where turn_id = any (old) and request ->> 'text' <> '' and request #> '{reply_markup,force_reply}' is null;
+    where turn_id = any (old) and (request ->> 'text' <> '' or sending_text is not null)
+        and request #> '{reply_markup,force_reply}' is null;
     update turn set dropped = true,
         prompt = case kind when 'control' then prompt else jsonb_strip_nulls(jsonb_build_object(
             'wording', prompt -> 'wording', 'reply_to', prompt -> 'reply_to', 'inputs', prompt -> 'inputs')) end,

@@ -209,7 +209,9 @@ create or replace function public.relay_redrawing(
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (
         update outbox set sending_text = relay.shown_in(relay.kept_request(p_request))
-        where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) returning id)
+        where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) returning turn_id),
+    -- A record dropped for its age gets dropped again.
+    again as (update turn set dropped = false where dropped and id in (select turn_id from own))
     select to_jsonb(exists (select from own) or not exists (
         select from turn t join outbox d on d.turn_id = t.id
         where t.status in ('working', 'answered') and t.bot_id = p_bot_id and d.chat_id = p_chat_id

@@ -152,6 +152,19 @@ async def test_a_sent_text_is_not_stored_twice(driver: TurnDriver, sql: Sql) -> 
     assert await sql("select status, sending_text, request ->> 'text' from outbox") == [("sent", None, "About boats")]
 
 
+async def test_a_text_whose_edit_was_never_confirmed_is_dropped_again(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    turn = await answered(driver, "boats")
+    await sql(OLD, turn)
+    await drop(store)
+    ((message_id,),) = await sql("select telegram_message_id from outbox")
+    assert await store.start_redrawing(BOT.id, ADA, message_id, {"text": "Sails instead"})
+    assert await sql("select sending_text from outbox") == [("Sails instead",)]
+    await drop(store)
+    assert await sql("select sending_text from outbox") == [(None,)]
+
+
 async def test_spending_is_kept_as_long_as_the_usage_report_needs_it(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
