@@ -51,6 +51,7 @@ SHARES = (1.0, 0.5, 0.2, 0.0)
 SHORT = 2_000
 """The longest answer without a bracket, in characters, that is parsed within the event loop: at most some 8 ms, of
 empty lines."""
+
 ORDERS = ("ab", "ba")
 """The orders of two answers. One is chosen at random, so that the place as A or B teaches nothing."""
 

@@ -1,5 +1,5 @@
 """Every page of the app over a running Relay fits, is readable, is reachable by keyboard, and sends no request to
-another origin. Whoever uses the app quickly makes less than the 60 requests that a minute has."""
+another origin. Whoever uses the app quickly makes fewer than the 60 requests a minute allows."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def find_ignored_settings() -> list[Finding]:
-    """Finds unknown settings in the environment and in `.env`, and invalid lines of that."""
+    """Finds unknown settings in the environment and in `.env`, and invalid lines in `.env`."""
     try:
         text = FILE.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError):
