@@ -148,7 +148,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     update announcement a set status = 'done',
         before = coalesce(a.before, (select request from outbox where turn_id = p_turn_id and seq = p_seq))
     where turn_id = p_turn_id;
-    update outbox set request = p_request where turn_id = p_turn_id and seq = p_seq and p_request is not null;
+    select relay.redraw(id, p_request) from outbox
+    where turn_id = p_turn_id and seq = p_seq and p_request is not null;
     select 'true'::jsonb
 $$;
 

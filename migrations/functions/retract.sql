@@ -122,9 +122,10 @@ begin
         where one.telegram_message_id > 0 and one.bot_id <> 0
         on conflict (bot_id, chat_id, telegram_message_id) do update
             set request = excluded.request, erasure_id = excluded.erasure_id;
-        update outbox set sending_text = null, request = case when rest is null
-            then jsonb_build_object('chat_id', chat_id, 'erased', true)
-            else (request - 'reply_markup') || rest end
+        -- '': an edit is under way whose words are erased (see relay.redraw).
+        update outbox set sending_text = case when telegram_message_id is not null and sending_text is not null then '' end,
+            request = case when rest is null then jsonb_build_object('chat_id', chat_id, 'erased', true)
+                else (request - 'reply_markup') || rest end
         where id = one.id;
     end loop;
 end $$;
@@ -161,14 +162,27 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and payload #>> '{message,chat,id}' <> '0'
 $$;
 
+-- Returns the record of one of our messages in a chat; null if there is none.
+create or replace function relay.record_of(p_bot_id bigint, p_chat_id bigint, p_message_id bigint) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select d.id from posted p join outbox d on d.turn_id = p.turn_id and d.chat_id = p.chat_id
+        and d.telegram_message_id = p.telegram_message_id
+    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_message_id and p.from_bot
+$$;
+
 -- Returns our messages that a bot must delete or edit for an erasure (null: any), newest first: [{erasure_id, chat_id,
--- message_id, request}].
+-- message_id, request}]. A message whose edit is under way follows once that has ended, after 30 seconds at most:
+-- Telegram must not carry out the edit afterwards.
 create or replace function public.relay_retractions(p_bot_id bigint, p_erasure_id bigint, p_limit integer)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('erasure_id', erasure_id, 'chat_id', chat_id,
         'message_id', telegram_message_id, 'request', request) order by sent_at desc), '[]')
     from (
-        select * from retraction where bot_id = p_bot_id and erasure_id = coalesce(p_erasure_id, erasure_id)
+        select * from retraction r where bot_id = p_bot_id and erasure_id = coalesce(p_erasure_id, erasure_id)
+            and not exists (
+                select from outbox d join erasure e on e.id = r.erasure_id
+                where d.id = relay.record_of(r.bot_id, r.chat_id, r.telegram_message_id) and d.sending_text = ''
+                    and coalesce(e.done_at, now()) > now() - interval '30 seconds')
         order by sent_at desc limit p_limit) few
 $$;
 
@@ -184,6 +198,8 @@ begin
     if done.erasure_id is null then
         return 'false';
     end if;
+    update outbox set sending_text = null
+    where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) and sending_text = '';
     update erasure set counts = counts
         || jsonb_build_object(p_outcome, coalesce((counts ->> p_outcome)::integer, 0) + 1)
     where id = done.erasure_id and done.request ->> 'text' is distinct from relay.told_erased();
@@ -193,12 +209,10 @@ begin
     return 'true';
 end $$;
 
--- Returns the record of one of our messages in a chat; null if there is none, or it was erased.
-create or replace function relay.record_of(p_bot_id bigint, p_chat_id bigint, p_message_id bigint) returns bigint
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select d.id from posted p join outbox d on d.turn_id = p.turn_id and d.chat_id = p.chat_id
-        and d.telegram_message_id = p.telegram_message_id and not d.request ? 'erased'
-    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_message_id and p.from_bot
+-- Returns what an edit shows instead of a message's earlier text and buttons; null if that is no word.
+create or replace function relay.redrawn_text(p_request jsonb) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select nullif(relay.shown_in(relay.kept_request(p_request)), '')
 $$;
 
 -- Records what one of our messages may show from now on, next to what it showed, so that an erasure finds both. Skips
@@ -208,8 +222,8 @@ create or replace function public.relay_redrawing(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (
-        update outbox set sending_text = relay.shown_in(relay.kept_request(p_request))
-        where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) returning turn_id),
+        update outbox set sending_text = relay.redrawn_text(p_request)
+        where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) and not request ? 'erased' returning turn_id),
     -- A record dropped for its age gets dropped again.
     again as (update turn set dropped = false where dropped and id in (select turn_id from own))
     select to_jsonb(exists (select from own) or not exists (
@@ -220,15 +234,35 @@ language sql set search_path = relay, extensions, pg_temp as $$
                 and telegram_message_id = p_message_id)))
 $$;
 
--- Records that one of our messages shows p_request {text, entities, reply_markup}, as far as each changed. Skips
--- messages whose record was erased.
+-- Returns whether an edit that was started and has failed may be tried again: nothing was erased from the message since,
+-- and no other edit was started.
+create or replace function public.relay_redrawing_still(
+    p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(not exists (
+        select from outbox where id = relay.record_of(p_bot_id, p_chat_id, p_message_id)
+            and sending_text is distinct from relay.redrawn_text(p_request)))
+$$;
+
+-- Records that a message shows p_request {text, entities, reply_markup}, as far as each changed. Skips a message from
+-- which something was erased since the edit was started (see relay_redrawing).
+create or replace function relay.redraw(p_record_id bigint, p_request jsonb) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    with own as (
+        update outbox set sending_text = nullif(nullif(sending_text, ''), relay.redrawn_text(p_request)),
+            request = case
+                when request ? 'erased' or sending_text = '' then request
+                when sending_text is null and relay.redrawn_text(p_request) is not null then request
+                else relay.kept_request(request || p_request) end
+        where id = p_record_id returning turn_id)
+    -- A record dropped for its age gets dropped again.
+    update turn set dropped = false where dropped and id in (select turn_id from own);
+$$;
+
+-- Records that one of our messages shows what the edit that was started shows.
 create or replace function public.relay_redrawn(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    with own as (
-        update outbox set request = relay.kept_request(request || p_request), sending_text = null
-        where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) returning turn_id)
-    -- A record dropped for its age gets dropped again.
-    update turn set dropped = false where dropped and id in (select turn_id from own);
+    select relay.redraw(relay.record_of(p_bot_id, p_chat_id, p_message_id), p_request);
     select 'null'::jsonb
 $$;

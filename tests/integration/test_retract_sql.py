@@ -11,6 +11,8 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.erasure import ERASED, retract
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
+from relay.surfaces.telegram.outgoing import insist
+from relay.surfaces.telegram.outgoing.redraw import redraw
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.test_erase_sql import erase
@@ -188,7 +190,9 @@ async def test_erasing_ones_own_memory_takes_nothing_of_those_who_came_into_ones
 
 async def test_a_text_redrawn_by_a_button_is_erased_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await command(driver, "/memory", "1 memory", first=900)
-    await store.store_redrawn(BOT.id, ADA, 900, {"text": f"- #1 {SISTER}", "entities": []})
+    shown = {"text": f"- #1 {SISTER}", "entities": []}
+    assert await store.start_redrawing(BOT.id, ADA, 900, shown)
+    await store.store_redrawn(BOT.id, ADA, 900, shown)
     await driver.teach(ADA, SISTER)
     await erase(store, private(ADA), {"words": "mathilda"})
     assert [row.message_id for row in await store.retractions(BOT.id, None, 50)] == [900]
@@ -205,8 +209,50 @@ async def test_a_message_counts_as_showing_both_texts_until_telegram_confirms_th
     assert await store.start_redrawing(BOT.id, ADA, 900, {"text": "- #2 Loves boats", "entities": []})
     await driver.teach(ADA, f"Knows {word}")
     await erase(store, private(ADA), {"words": word})
-    assert [row.message_id for row in await store.retractions(BOT.id, None, 50)] == [900]
+    assert await sql("select telegram_message_id from retraction") == [(900,)]
     assert await holding(sql, word.lower()) == {}
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+async def test_an_edit_under_way_brings_nothing_back_and_its_message_is_taken_back_afterwards(
+    confirmed: bool, driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    exchange = await driver.exchange(ADA, "My sister is Mathilda", "Noted.", close=False)
+    await sent(store, exchange.turn, {"text": "Noted."}, first=900)
+    shown = {"text": f"Noted.\n\n🧠 Learned: {SISTER}", "entities": []}
+    assert await store.start_redrawing(BOT.id, ADA, 900, shown)
+    assert await store.may_redraw_still(BOT.id, ADA, 900, shown)
+    await erase(store, private(ADA), {"words": "mathilda"})
+    assert not await store.may_redraw_still(BOT.id, ADA, 900, shown), "it must not be tried again"
+    assert await store.retractions(BOT.id, None, 50) == [], "Telegram could carry out the edit afterwards"
+    if confirmed:
+        await store.store_redrawn(BOT.id, ADA, 900, shown)
+    else:
+        await sql("update erasure set done_at = done_at - interval '31 seconds'")
+    await store.record_announced(exchange.turn.turn_id, 1, shown)
+    assert [row.message_id for row in await store.retractions(BOT.id, None, 50)] == [900]
+    assert await holding(sql, "mathilda") == {}
+
+
+async def test_an_edit_is_not_repeated_after_an_erasure(
+    driver: TurnDriver, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange = await driver.exchange(ADA, "My sister is Mathilda", "Noted.", close=False)
+    await sent(store, exchange.turn, {"text": "Noted."}, first=900)
+    monkeypatch.setattr(insist.RetryPauses, "next_pause", lambda self, error: 0.0)
+
+    class Away(Chat):
+        async def call(self, method: str, **parameters: Any) -> Any:
+            await super().call(method, **parameters)
+            if len(self.calls) == 3:
+                await erase(store, private(ADA), {"words": "mathilda"})
+            if len(self.calls) < 10:
+                raise MessengerUnavailable("Telegram is away.")
+
+    chat = Away()
+    await redraw(store, chat, BOT.id, ADA, 900, {"text": f"🧠 Learned: {SISTER}", "entities": []})
+    assert len(chat.calls) == 3
+    assert [row.request and row.request["text"] for row in await store.retractions(BOT.id, None, 50)] == ["Noted."]
 
 
 async def test_json_field_names_do_not_count_as_shown_text(driver: TurnDriver, store: Store) -> None:

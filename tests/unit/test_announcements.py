@@ -45,6 +45,9 @@ class FakeStore:
     async def announce_anew(self, turn: ClaimedTurn, part: Part, changes: Any) -> None:
         self.became.append(f"anew in {part.chat_id}")
 
+    async def start_redrawing(self, bot_id: int, chat_id: int, message_id: int, request: Any) -> bool:
+        return True
+
     async def record_announced(self, turn_id: int, seq: int | None, request: Any) -> None:
         self.became.append("told")
 

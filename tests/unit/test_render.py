@@ -268,9 +268,12 @@ async def test_a_button_is_redrawn_although_telegram_asks_for_a_moment(
             stored.append("may show")
             return True
 
+        async def may_redraw_still(self, *_: Any, **given: Any) -> bool:
+            return True
+
         async def store_redrawn(self, *_: Any, **given: Any) -> None:
             stored.append("shows")
 
     done = ButtonReply("Noted.", rows=[[button("✓ too long", "n")]])
-    await replies.redraw(Shown(), Hurried(), 7, Place(9, 0, True), 5, done)  # type: ignore[arg-type]
+    await replies.redraw_pressed(Shown(), Hurried(), 7, Place(9, 0, True), 5, done)  # type: ignore[arg-type]
     assert stored == (["may show", "shows"] if confirmed else ["may show"])

@@ -50,9 +50,15 @@ class DeliveryCalls(Calls):
         """Records what one of the bot's messages may show from now on, next to what it showed. Returns False if the
         message may be one that is still looked for by its text; it must not change yet."""
 
+    @rpc("redrawing_still")
+    async def may_redraw_still(self, bot_id: int, chat_id: int, message_id: int, request: Request) -> bool:
+        """Whether an edit that was started and has failed may be tried again: since then, nothing was erased from the
+        message, and no other edit was started."""
+
     @rpc("redrawn")
     async def store_redrawn(self, bot_id: int, chat_id: int, message_id: int, request: Request) -> None:
-        """Records what one of the bot's messages shows: `{text, entities, reply_markup}`, as far as each changed."""
+        """Records what one of the bot's messages shows: `{text, entities, reply_markup}`, as far as each changed. Skips
+        it if something was erased from the message since the edit was started."""
 
     @rpc("sending")
     async def start_sending(self, turn: ClaimedTurn, results: Sequence[PartResult], seq: int) -> StoredPart:

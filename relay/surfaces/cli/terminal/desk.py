@@ -17,7 +17,7 @@ from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
-from relay.surfaces.telegram.outgoing.replies import redraw, reply_parts
+from relay.surfaces.telegram.outgoing.replies import redraw_pressed, reply_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, Bot
 
@@ -107,7 +107,7 @@ class Desk:
             if done.toast:
                 print(f"({self._named(done.toast)})")
             named = replace(done, text=done.text and self._named(done.text))
-            await redraw(call.store, self._terminal, BOT.id, HERE, under, named)
+            await redraw_pressed(call.store, self._terminal, BOT.id, HERE, under, named)
             if done.result is not None:
                 self.result = done.result
             if done.says is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, TypeVar
 
 from relay.core import metrics
 from relay.core.errors import (
@@ -21,6 +23,7 @@ from relay.core.retry import RetryPolicy
 REFUSED_SECONDS = 30.0
 """The pause while Telegram refuses the token: a person has to fix it and restart."""
 RETRIES = RetryPolicy(first=0.75, longest=45.0)
+T = TypeVar("T")
 
 
 class Stopped(Exception):
@@ -64,10 +67,16 @@ async def call_until_answered(
     messenger: Messenger, method: str, stop: asyncio.Event | None = None, **parameters: Any
 ) -> Any:
     """Repeats an idempotent call until Telegram answers it. Raises `Stopped` if `stop` is set while it waits."""
+    return await repeat_until_answered(partial(messenger.call, method, **parameters), stop)
+
+
+async def repeat_until_answered(attempt: Callable[[], Awaitable[T]], stop: asyncio.Event | None = None) -> T:
+    """Repeats an attempt that is safe to repeat until Telegram answers it. Raises `Stopped` if `stop` is set while it
+    waits."""
     pauses = RetryPauses()
     while True:
         try:
-            return await messenger.call(method, **parameters)
+            return await attempt()
         except MessengerError as error:
             if isinstance(error, TokenRefused) and error.absent:
                 raise  # the method is not known there

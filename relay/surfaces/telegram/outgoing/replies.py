@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any
 
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
-from relay.memory.rows.delivery import Part
+from relay.memory.rows.delivery import Part, Request
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import memory_line
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from relay.surfaces.telegram.formatting.format import run_formatting
-from relay.surfaces.telegram.outgoing.insist import call_until_answered
+from relay.surfaces.telegram.outgoing.redraw import redraw
 from relay.surfaces.telegram.outgoing.render import answer_buttons, message_parts, with_voice
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.place import Place
 
-Json = dict[str, Any]
-SEARCH_SECONDS = 20.0
-"""How long a press waits while the message above it is looked for, because its response was lost."""
-SEARCH_EVERY = 0.1
 REDRAW_SECONDS = 3.0
 """How long a redrawing is repeated. The press is answered afterwards, which Telegram doesn't wait for much longer."""
 NOTHING_TO_SAY = "There's nothing in it that I can say aloud."
@@ -45,28 +40,17 @@ async def reply_parts(reply: CommandReply, turn_id: int, place: Place) -> list[P
     return parts
 
 
-async def redraw(
+async def redraw_pressed(
     store: Store, messenger: Messenger, bot_id: int, place: Place, message_id: int, done: ButtonReply
 ) -> None:
     """Gives the message above a button its new text or buttons. If Telegram doesn't confirm that in time, an erasure
     counts the message as showing both."""
     if not done.text and done.rows is None:
         return
-    at: Json = {"chat_id": place.chat_id, "message_id": message_id}
-    shown: Json = {"reply_markup": inline_keyboard(done.rows or ())}
-    method = "editMessageReplyMarkup"
+    shown: Request = {"reply_markup": inline_keyboard(done.rows or ())}
     if done.text:
         (part, *_) = await run_formatting(lambda text: message_parts(text, place, silent=True), done.text)
-        method = "editMessageText"
         shown |= {key: part.request[key] for key in ("text", "entities", "link_preview_options")}
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(SEARCH_SECONDS):
-            while not await store.start_redrawing(bot_id, **at, request=shown):  # noqa: ASYNC110  another process finds it
-                await asyncio.sleep(SEARCH_EVERY)
-    try:
+    with contextlib.suppress(MessengerError, TimeoutError):
         async with asyncio.timeout(REDRAW_SECONDS):
-            await call_until_answered(messenger, method, **at, **shown)
-    except (MessengerError, TimeoutError) as error:
-        if "not modified" not in str(error).lower():
-            return  # it may show either
-    await store.store_redrawn(bot_id, **at, request=shown)
+            await redraw(store, messenger, bot_id, place.chat_id, message_id, shown)

@@ -35,7 +35,8 @@ from relay.surfaces.telegram.formatting.format import format_reply, shorten
 from relay.surfaces.telegram.formatting.split import LIMIT
 from relay.surfaces.telegram.formatting.styled import utf16_offsets
 from relay.surfaces.telegram.groups.groups import is_alone_with
-from relay.surfaces.telegram.outgoing.insist import call_until_answered
+from relay.surfaces.telegram.outgoing.insist import repeat_until_answered
+from relay.surfaces.telegram.outgoing.redraw import start_edit
 from relay.surfaces.telegram.outgoing.render import footer_of, message_parts
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.objects import buttons_in
@@ -51,7 +52,13 @@ async def announce(
 ) -> list[Part]:
     """Edits the line and its button into an answer's last message; safe to repeat. If that is impossible, returns a
     small silent message as the part that `turn` sends. If others have joined the group since, the line goes to the
-    person's private chat."""
+    person's private chat. Reads the message again for each try: something may have been erased from it meanwhile."""
+    return await repeat_until_answered(partial(_announce, store, messenger, bot_id, turn, under_turn_id))
+
+
+async def _announce(
+    store: Store, messenger: Messenger, bot_id: int, turn: ClaimedTurn, under_turn_id: int
+) -> list[Part]:
     due = await store.announcement(under_turn_id)
     if due is None:
         return []
@@ -62,32 +69,35 @@ async def announce(
         if shown is None or request is None:
             return await announce_separately(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
         edit = {key: request[key] for key in EDITED if key in request}
-        await call_until_answered(messenger, "editMessageText", **edit, message_id=shown.message_id)
+        await start_edit(store, messenger, bot_id, due.chat_id, shown.message_id, edit)
     except MessengerRefused as error:
         if isinstance(error, ChatGone) and not isinstance(error, ChatMigrated):
             await store.record_announced(due.turn_id, None, None)
             return []
-        if shown is None or "not modified" not in error.reason.lower():
-            log.info("announced in a separate message", under=due.turn_id, error=error.reason)
-            return await announce_separately(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
+        log.info("announced in a separate message", under=due.turn_id, error=error.reason)
+        return await announce_separately(store, turn, due, Place(due.chat_id, due.topic_id, due.private))
     await store.record_announced(due.turn_id, shown.seq, request)
     return []
 
 
 async def is_overheard(messenger: Messenger, bot_id: int, owner_id: int | None, chat_id: int) -> bool:
-    """Whether others can now read a group that held only its owner and the bot when the answer was sent."""
+    """Whether others can now read a group that held only its owner and the bot when the answer was sent. Raises
+    `MessengerError` if Telegram can't be asked now."""
     if owner_id is None or chat_id >= 0:
         return False
     try:
-        ask = partial(call_until_answered, messenger)
-        return not await is_alone_with(ask, bot_id, chat_id, owner_id)
+        return not await is_alone_with(messenger.call, bot_id, chat_id, owner_id)
     except MessengerRefused:
         return True
 
 
 async def correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int) -> None:
     """Makes the messages of a turn say what has become of its changes to memory and of what it set; safe to repeat.
-    What Telegram no longer changes stays as it is."""
+    What Telegram no longer changes stays as it is. Reads the messages again for each try."""
+    await repeat_until_answered(partial(_correct, store, messenger, bot_id, turn_id))
+
+
+async def _correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int) -> None:
     found = await store.shown_changes(turn_id)
     if found is None:
         return
@@ -102,19 +112,16 @@ async def correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int)
         for one in list_told(found):
             rows = [made_row(one) if is_about(row, one.id) else row for row in rows]
         request = {**request, "reply_markup": inline_keyboard(rows)}
-        at = {"chat_id": shown.chat_id, "message_id": shown.message_id}
         edit = {key: request[key] for key in EDITED if key in request}
         if edit.items() <= shown.request.items():
             continue
         if await is_overheard(messenger, bot_id, found.owner_id, shown.chat_id):
             continue
         try:
-            await call_until_answered(messenger, "editMessageText", **{**edit, **at})
+            await start_edit(store, messenger, bot_id, shown.chat_id, shown.message_id, edit)
+            await store.store_redrawn(bot_id, shown.chat_id, shown.message_id, edit)
         except MessengerRefused as error:
-            if "not modified" not in error.reason.lower():
-                log.info("a message still shows an earlier state", under=turn_id, error=error.reason)
-                continue
-        await store.store_redrawn(bot_id, **at, request=edit)
+            log.info("a message still shows an earlier state", under=turn_id, error=error.reason)
 
 
 def with_current_lines(request: Request, changes: Sequence[MemoryChange]) -> Request:

@@ -26,7 +26,7 @@ from relay.surfaces.telegram.groups.groups import Connection
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from relay.surfaces.telegram.outgoing.menu import GroupMenus, register_admin, set_menu_button
 from relay.surfaces.telegram.outgoing.render import message_parts
-from relay.surfaces.telegram.outgoing.replies import redraw, reply_parts
+from relay.surfaces.telegram.outgoing.replies import redraw_pressed, reply_parts
 from relay.surfaces.telegram.parsing.command_message import parse_command_message
 from relay.surfaces.telegram.parsing.message_parser import name_of, text_of
 from relay.surfaces.telegram.parsing.objects import CallbackQuery, Message, Update, User
@@ -209,7 +209,9 @@ class Controls:
             done = await work
             if not await self._groups.may_read(query.message.chat, turn.user_id, space, lent=False):
                 done = ButtonReply(OVERHEARD)
-            await redraw(self._services.store, self._messenger, self._bot.id, place, query.message.message_id, done)
+            await redraw_pressed(
+                self._services.store, self._messenger, self._bot.id, place, query.message.message_id, done
+            )
         except Exception:
             if not answered:
                 await self._answer_press(query, FAILED)  # its turn is run again

@@ -17,7 +17,7 @@ from relay.memory.rows.turns.edits import Correction
 from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import format_heard
 from relay.surfaces.telegram.outgoing.delivery import Delivery
-from relay.surfaces.telegram.outgoing.insist import call_until_answered
+from relay.surfaces.telegram.outgoing.redraw import redraw
 from relay.surfaces.telegram.parsing.message_parser import text_of
 from relay.surfaces.telegram.parsing.objects import Message
 from relay.surfaces.telegram.parsing.place import Place
@@ -98,14 +98,6 @@ async def correct_transcript(
     if done is not None:
         shown = format_heard(text)
         with contextlib.suppress(MessengerRefused):
-            at = {"chat_id": chat_id, "message_id": echo_id}
-            await store.store_redrawn(bot.id, **at, request={"text": shown.text, "entities": shown.entities})
-            await call_until_answered(
-                messenger,
-                "editMessageText",
-                chat_id=chat_id,
-                message_id=echo_id,
-                text=shown.text,
-                entities=shown.entities,
-            )
+            edit: Request = {"text": shown.text, "entities": shown.entities}
+            await redraw(store, messenger, bot.id, chat_id, echo_id, edit)
     return done

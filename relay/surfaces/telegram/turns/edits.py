@@ -16,7 +16,7 @@ from relay.surfaces.chat.changes import make_closed_row, other_rows
 from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.turn_buttons import AnswerAgain
-from relay.surfaces.telegram.outgoing.insist import call_until_answered
+from relay.surfaces.telegram.outgoing.redraw import redraw
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.message_parser import blocks_of, find_replied_file, text_of
 from relay.surfaces.telegram.parsing.objects import Update
@@ -53,11 +53,9 @@ async def store_edit(update: Update, user_id: int, bot: Bot, messenger: Messenge
     if marked := done.marked:
         await store.read_keepits(marked, user_id, markers_in(marked.blocks))
     if offer := done.offer:
-        at = {"chat_id": offer.chat_id, "message_id": offer.message_id}
+        rows = inline_keyboard(with_offer(offer))
         with contextlib.suppress(MessengerError):
-            rows = inline_keyboard(with_offer(offer))
-            await call_until_answered(messenger, "editMessageReplyMarkup", None, **at, reply_markup=rows)
-            await store.store_redrawn(bot.id, **at, request={"reply_markup": rows})
+            await redraw(store, messenger, bot.id, offer.chat_id, offer.message_id, {"reply_markup": rows})
 
 
 def with_offer(offer: ShownAnswer) -> list[list[Button]]:
