@@ -13,12 +13,14 @@ import pytest_asyncio
 if TYPE_CHECKING:
     from playwright.async_api import Browser
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The first costs a quarter less than a whole Chromium."""
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 MISSING = (
     "Playwright is missing: pip install --group dev"
     if not importlib.util.find_spec("playwright")
-    else "no Chromium here (Debian and Ubuntu: apt install chromium)"
-    if not any(map(shutil.which, BROWSERS))
+    else "no Chromium here (Debian: apt install chromium-headless-shell; Ubuntu: apt install chromium)"
+    if CHROMIUM is None
     else ""
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,7 +11,8 @@ from weakref import WeakKeyDictionary
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+from tests.browser.conftest import CHROMIUM
+
 PHONE, DESKTOP = (320, 640), (1280, 800)
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
