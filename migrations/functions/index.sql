@@ -149,7 +149,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     from unnest(p_ids, p_parts) as source (id, part), relay.findable(p_kind, source.id, source.part) f,
         relay.language_of(f.text) as spoken (language),
         -- Split, Chinese text takes six times the space, and a tsvector holds at most 1 MB.
-        to_tsvector(spoken.language::regconfig, left(relay.set_apart(left(f.text, 200000), false), 200000)) as made (words)
+        to_tsvector(spoken.language::regconfig, left(relay.set_apart(left(f.text, 200000), false), 200000)
+            || relay.words_in_names(f.text)) as made (words)
     on conflict (kind, source_id, part) do update set space_id = excluded.space_id, thread_id = excluded.thread_id,
         session_id = excluded.session_id, role = excluded.role, user_id = excluded.user_id, name = excluded.name,
         label = excluded.label, tags = excluded.tags, at = excluded.at, language = excluded.language,

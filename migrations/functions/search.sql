@@ -165,9 +165,9 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select coalesce(p_query -> 'kinds', '[]') = '[]' or p_query -> 'kinds' ? p_kind
 $$;
 
--- Returns up to 2,001 newest messages that match the index query, or whose entries match p_forms (one of them if p_query
--- has no words; the newest 1,000), or brought a document with a matching part, and pass the filters (null: no filter),
--- newest first. others: only p_forms match.
+-- Returns up to 2,001 newest messages that match the index query (also by words within names, as of files), or whose
+-- entries match p_forms (one of them if p_query has no words; the newest 1,000), or brought a document with a matching
+-- part, and pass the filters (null: no filter), newest first. others: only p_forms match.
 create or replace function relay.hits(
     p_space_id bigint, p_index tsquery, p_forms tsquery[], p_phrases tsquery[], p_threads bigint[], p_query jsonb)
 returns table (id bigint, others boolean) language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -223,6 +223,11 @@ begin
             select d.message_id as id, false as others from document_part p join document d on d.id = p.document_id
             where by_part and relay.words_of_space(p.space_id, p.words) @@ p_index and p.space_id = p_space_id
                 and (p_phrases is null or p.words @@ all (p_phrases))
+            union
+            select id, false from message m
+            where by_text and relay.words_of_space(space_id, relay.words_with_names(text)) @@ p_index
+                and relay.words_in_names(text) <> '' and space_id = p_space_id
+                and (p_phrases is null or relay.words_with_names(text) @@ all (p_phrases))
             union
             (select coalesce(d.message_id, e.source_id), p_query ->> 'words' <> ''
             from entry e left join document d on e.kind = 'part' and d.id = e.source_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, fact
 from tests.strategies import examples
 
 Json = dict[str, Any]
+NAMES = Path(__file__).parents[2] / "migrations" / "0054_words_in_names.sql"
 ODD = [
     "'", "''", "\\", "a\\b c\\d", "& | ! ( ) : * <->", "tea | !coffee", "tea:*", "%", "$1 $$",
     "'; drop table message; --", "the and of",
@@ -71,6 +73,37 @@ async def test_matching_words_are_marked(driver: TurnDriver) -> None:
     assert row.text.startswith("… ")
     assert row.text.endswith(" …")
     assert len(row.text) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("📄 Lease_Agreement.docx", "agreement"),
+        ("📄 Lease_Agreement.docx", "Lease_Agreement.docx"),
+        ("📄 Lease Agreement-2024.docx", "2024 leases"),
+        ("📄 2023.quinces.pdf", "quince"),
+        ("Look at https://garden.example.com/wiki/pruning_guide.html", "pruning guides"),
+        ("Look at https://garden.example.com/wiki/pruning_guide.html", '"pruning guide"'),
+        ("Write to anna.berg@web.example", "berg"),
+    ],
+)
+async def test_words_within_names_of_files_and_hosts_are_found(driver: TurnDriver, text: str, query: str) -> None:
+    await driver.exchange(ADA, text, "Noted.")
+    await driver.exchange(ADA, "The hedge is cut", "Good.")
+    assert await texts(driver, query) == [text]
+
+
+async def test_the_model_finds_words_within_names_also_in_older_messages(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, "📄 Lease_Agreement.docx", "Noted.")
+    assert [row.kind for row in await driver.look_up(private(ADA), "agreement")] == ["message"]
+    indexed = await sql("select id, words::text, length from entry order by id")
+    await sql(
+        "update entry e set words = to_tsvector(e.language::regconfig, m.text), length = 1"
+        " from message m where m.id = e.source_id"
+    )  # as they were indexed before
+    assert await driver.look_up(private(ADA), "agreement") == []
+    await sql("with found as " + NAMES.read_text("utf-8").partition("\nwith found as ")[2])
+    assert await sql("select id, words::text, length from entry order by id") == indexed
 
 
 @pytest.mark.parametrize(
