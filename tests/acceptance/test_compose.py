@@ -8,6 +8,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.test_terminal import relay
@@ -134,6 +136,7 @@ async def test_compositions_are_listed_shown_downloaded_and_dropped(bot: SharedB
     assert "That composition is gone" in await bot.press(dm, ada, opened, "Begin with it")
 
 
+@pytest.mark.slow("test_command_surfaces.py")
 async def test_compositions_can_be_managed_in_the_shell(bot: SharedBot, tmp_path: Path) -> None:
     olga = bot.tg.user(OWNER)
     dm = bot.tg.dm(olga)

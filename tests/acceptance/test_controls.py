@@ -221,6 +221,7 @@ async def test_the_preview_of_an_erasure_names_a_role_that_stays(bot: SharedBot)
     assert roles == (0,), "nobody can change a role that was cleared"
 
 
+@pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
 async def test_the_shell_offers_the_memory_controls_with_json_output(bot: SharedBot, tmp_path: Path) -> None:
     olga = bot.tg.user(OWNER)
     dm = bot.tg.dm(olga)

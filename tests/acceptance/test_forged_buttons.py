@@ -97,6 +97,7 @@ async def pressed(shared_relay: SharedRelay, chat: Chat, under: StoredMessage, d
     return [str(shared_relay.tg.answers[query].get("text") or "") for query in queries]
 
 
+@pytest.mark.slow("test_buttons.py, test_spaces_apart.py and test_api_apart.py")
 @pytest.mark.parametrize(
     "who", ["another user", pytest.param("an admin", marks=pytest.mark.slow("another user's presses"))]
 )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.conftest import World
 from tests.acceptance.test_capture import says
 from tests.acceptance.test_terminal import relay
 
 
+@pytest.mark.slow("test_command_surfaces.py")
 async def test_markers_can_be_listed_set_weighted_and_removed_in_the_shell(world: World, tmp_path: Path) -> None:
     async def shell(*words: str, ends: int = 0) -> str:
         chat = ("--chat", str(world.dm.id))

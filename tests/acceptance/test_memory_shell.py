@@ -50,6 +50,7 @@ async def test_rederive_shows_the_differences_and_applies_them_on_request(
     assert AGAIN in await known(world)
 
 
+@pytest.mark.slow("test_shell_output.py")
 async def test_memory_changes_can_be_kept_discarded_and_undone_in_the_shell(
     world: World, shell: Shell, tmp_path: Path
 ) -> None:

@@ -72,6 +72,7 @@ def planted(found: list[dict[str, Any]]) -> dict[str, Any]:
     return next(row for row in found if row["snippet"].startswith("We buried the time capsule"))
 
 
+@pytest.mark.slow("test_find_sql.py and test_search_sql.py")
 async def test_one_message_among_thousands_is_found_with_its_source(tmp_path: Path) -> None:
     async with open_relay(start=False) as own_relay:
         await take_in(own_relay, tmp_path, 1000)

@@ -118,6 +118,7 @@ def test_the_wheel_writes_the_settings_file(relay: Path, folder: Path) -> None:
     written.unlink()
 
 
+@pytest.mark.slow("test_the_wheel_answers_in_telegram and test_terminal.py")
 def test_the_wheel_chats_in_the_terminal_without_a_key(relay: Path, folder: Path) -> None:
     printed = said(relay, "chat", "--offline", typed="good morning\n/status\n", RELAY_DATA_DIR=str(folder / "chat"))
     assert "OFFLINE" in printed

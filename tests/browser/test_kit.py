@@ -14,6 +14,7 @@ from playwright.async_api import Browser, Page, Route, expect
 from tests.browser.kit import PlayedApi, memory, serve_files
 from tests.browser.telegram_client import BRIDGE, NIGHT, sign_init_data, write_hash
 from tests.browser.visit import DESKTOP, PHONE, Visit, visit
+from tests.sampled import sampled
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 INSIDE = """() => {
@@ -64,7 +65,13 @@ async def opened(
         yield here
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "light"), (DESKTOP, "dark")], ids=["phone-light", "desktop-dark"])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        pytest.param(PHONE, "light", id="phone-light"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.slow("the same on a phone")),
+    ],
+)
 async def test_every_component_fits_the_screen_and_is_accessible(
     browser: Browser, origin: str, api: PlayedApi, size: tuple[int, int], scheme: str
 ) -> None:
@@ -197,6 +204,7 @@ async def test_hostile_text_is_shown_as_text(browser: Browser, origin: str, api:
         assert here.trouble == []
 
 
+@pytest.mark.slow("the other tests of long lists, in the same file")
 async def test_a_list_of_ten_thousand_rows_draws_only_a_few(browser: Browser, origin: str, api: PlayedApi) -> None:
     api.memories = [memory(number) for number in range(10_000)]
     async with opened(browser, origin, api) as here:
@@ -234,7 +242,7 @@ async def test_a_list_that_was_far_away_for_a_moment_is_drawn(browser: Browser, 
         await expect(here.page.locator(".row")).to_have_count(30)
 
 
-@pytest.mark.parametrize(("gone", "new"), [(5, 0), (0, 3)])
+@pytest.mark.parametrize(("gone", "new"), sampled([(5, 0), (0, 3)], 2))
 async def test_no_row_is_missing_after_others_were_deleted_or_added(
     browser: Browser, origin: str, api: PlayedApi, gone: int, new: int
 ) -> None:

@@ -134,6 +134,7 @@ async def test_several_memories_can_be_forgotten_and_restored_later(
         assert here.trouble == []
 
 
+@pytest.mark.slow("test_several_memories_can_be_forgotten_and_restored_later and test_forget_many.py")
 async def test_forgetting_more_memories_than_one_request_holds_is_undone_in_full(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
     await teach_books(site, guest, 103)

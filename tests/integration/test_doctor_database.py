@@ -14,6 +14,7 @@ from relay.memory import migrations
 from relay.surfaces.cli.doctor.finding import Finding
 from relay.surfaces.cli.doctor.storage import DatabaseReport, look
 from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
+from tests.sampled import sampled
 from tests.standins.supabase import SupabaseProject
 
 
@@ -61,7 +62,7 @@ BROKEN = {
 """Damage that `relay db migrate --again` repairs, with what is reported about it."""
 
 
-@pytest.mark.parametrize("statement", BROKEN)
+@pytest.mark.parametrize("statement", sampled(BROKEN, 3))
 async def test_a_manual_change_is_reported_and_repaired(
     settings: Settings, opened: Opened, sql: Sql, statement: str
 ) -> None:

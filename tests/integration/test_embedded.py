@@ -27,6 +27,7 @@ from relay.clients.embedded.account import make_directory
 from relay.clients.embedded.passage import let_through
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.core.errors import DatabaseError, DatabaseUnavailable, SettingsError
+from tests.sampled import sampled
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
 
@@ -322,7 +323,9 @@ async def test_a_reused_process_id_does_not_block_the_start(data_dir: Path) -> N
         unrelated.wait()
 
 
-@pytest.mark.parametrize("reached", ["password", "cluster/PG_VERSION", "cluster/base/5", "cluster/relay.json"])
+@pytest.mark.parametrize(
+    "reached", sampled(["password", "cluster/PG_VERSION", "cluster/base/5", "cluster/relay.json"], 4, 2)
+)
 async def test_an_interrupted_setup_is_repeated(data_dir: Path, reached: str) -> None:
     theirs = _another_process(data_dir)
     _eventually((data_dir / "postgres.new" / reached).exists)
@@ -343,7 +346,7 @@ async def test_a_cancelled_start_can_still_be_stopped(data_dir: Path) -> None:
     assert not _processes_in(data_dir)
 
 
-@pytest.mark.parametrize("name", ["long" * 30, "with, a comma", 'it\'s "quoted" $HOME\\ 50% ünïcode'])
+@pytest.mark.parametrize("name", sampled(["long" * 30, "with, a comma", 'it\'s "quoted" $HOME\\ 50% ünïcode'], 3, 2))
 async def test_any_directory_name_works(data_dir: Path, name: str) -> None:
     server = EmbeddedPostgres(data_dir / name)
     url = await server.start()

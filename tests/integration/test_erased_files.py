@@ -71,6 +71,7 @@ async def test_words_erased_on_request_are_in_no_file(settings: Settings, capsys
     assert occurrences(settings.data_dir) == {}
 
 
+@pytest.mark.slow("test_words_erased_on_request_are_in_no_file")
 async def test_words_erased_in_the_chat_are_removed_from_files_at_night(settings: Settings) -> None:
     async with open_runtime(settings) as relay:
         assert await rewrite_files(relay) == {"skipped": "nothing was erased"}
@@ -90,6 +91,7 @@ async def erased_in_the_chat(store: Store) -> None:
         pass
 
 
+@pytest.mark.slow("test_words_erased_on_request_are_in_no_file")
 async def test_clearing_waits_for_open_readers(settings: Settings) -> None:
     async with open_runtime(settings) as relay:
         async with relay.database.snapshot() as reading:  # type: ignore[attr-defined]
@@ -114,6 +116,7 @@ async def test_an_external_server_has_only_its_tables_rewritten(url_server: Serv
         url_server.drop(name)
 
 
+@pytest.mark.slow("test_words_erased_on_request_are_in_no_file")
 async def test_an_interrupted_clearing_is_still_due(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     async def killed(self: Postgres) -> bool:
         raise asyncio.CancelledError

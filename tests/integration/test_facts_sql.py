@@ -416,7 +416,8 @@ def worked(process: int) -> float:
     return int(told.read_text().split()[0]) / 1e9 if told.exists() else time.perf_counter()
 
 
-@pytest.mark.parametrize("chat_id", [pytest.param(None, marks=pytest.mark.slow("the same in a group")), GROUP])
+@pytest.mark.slow("test_plans.py and test_memories_are_found_by_words")
+@pytest.mark.parametrize("chat_id", [None, GROUP])
 async def test_ten_thousand_facts_are_searched_quickly(
     driver: TurnDriver, store: Store, sql: Sql, chat_id: int | None
 ) -> None:

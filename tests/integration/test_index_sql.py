@@ -247,6 +247,7 @@ async def test_recall_returns_nothing_while_memory_is_off_or_paused(driver: Turn
         assert await recalled() == 1
 
 
+@pytest.mark.slow("test_embedding_sql.py, and recall in tests/benchmarks")
 def test_the_nearest_of_many_similar_vectors_is_found(index: psycopg.Connection[Any]) -> None:
     """The vectors are like e5's: what they share is much larger than what differs. The space is large."""
     seeded = random.Random(3)

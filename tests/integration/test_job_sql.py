@@ -93,6 +93,7 @@ def done_by(worker: subprocess.Popen[str], jobs: int) -> None:
         worker.stdout.readline()
 
 
+@pytest.mark.slow("the leases of the same file, and tests/acceptance/test_outbox_kill.py")
 def test_killing_processes_neither_loses_nor_repeats_a_job(counting: str) -> None:
     mine, other = uuid.uuid4(), uuid.uuid4()
     workers = [begin(counting, mine), begin(counting, other)]

@@ -268,7 +268,8 @@ async def test_data_is_moved_there_and_back(source: Side, target: Side) -> None:
     assert source.dump(*STAYS) == target.dump(*STAYS)
 
 
-@pytest.mark.parametrize("replace", [pytest.param(True, marks=pytest.mark.slow("the same without it")), False])
+@pytest.mark.slow("test_a_target_with_data_is_refused_and_left_unchanged and test_lost_responses_do_no_harm")
+@pytest.mark.parametrize("replace", [True, False])
 async def test_an_interrupted_replacement_continues_with_or_without_the_option(
     source: Side, target: Side, monkeypatch: Any, replace: bool
 ) -> None:
@@ -446,6 +447,7 @@ async def test_the_command_moves_to_another_server_and_back(shell: Shell, server
         server.drop(name)
 
 
+@pytest.mark.slow("test_lost_responses_do_no_harm and test_everything_arrives_unchanged_and_the_source_stays_unchanged")
 async def test_a_killed_command_continues_where_it_stopped(shell: Shell, server: Server) -> None:
     assert shell.run("db", "migrate")[0] == 0
     name = server.create()
@@ -484,6 +486,7 @@ def _eventually(condition: Callable[[], Any], process: subprocess.Popen[str]) ->
         time.sleep(0.01)
 
 
+@pytest.mark.slow("test_a_move_is_refused_while_either_side_is_in_use")
 async def test_the_command_is_refused_while_relay_runs_on_the_data_directory(shell: Shell) -> None:
     assert shell.run("db", "migrate")[0] == 0
     script = (
@@ -564,6 +567,7 @@ async def test_a_supabase_project_is_moved_to_and_from_over_rest_only(shell: She
         assert project.dump(*STAYS) == here.dump(*STAYS)
 
 
+@pytest.mark.slow("test_supabase_start.py")
 async def test_a_project_without_tables_and_a_wrong_key_are_explained(shell: Shell, running: SupabaseProject) -> None:
     assert shell.run("db", "migrate")[0] == 0
     code, output = shell.run("move", "--to", running.url, "--key-env", "PROJECT", PROJECT=running.anon_key)

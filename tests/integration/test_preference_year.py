@@ -33,6 +33,7 @@ def calendar(rng: Random) -> list[timedelta]:
 OTHER = pytest.mark.slow("the first two people, test_preference_fold.py, and test_preference_attribution.py")
 
 
+@pytest.mark.slow("test_preference_fold.py, test_preference_estimates.py and test_preference_attribution.py")
 @pytest.mark.parametrize(
     "number", [pytest.param(number, marks=OTHER if number else ()) for number in range(len(HABITS) // 2)]
 )

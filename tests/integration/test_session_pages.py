@@ -293,6 +293,7 @@ def shell(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sh
     return run
 
 
+@pytest.mark.slow("test_command_surfaces.py")
 async def test_the_shell_does_the_same_as_the_chat(driver: TurnDriver, sql: Sql, shell: Shell) -> None:
     old = await past(driver, sql)
     await driver.exchange(ADA, "Elsewhere we spoke of beans", topic_id=5)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from relay.memory import migrations
+from tests.sampled import sampled
 from tests.standins.supabase import SupabaseProject
 
 STRANGERS = ("anon", "authenticated")
@@ -120,13 +121,16 @@ def test_a_restored_grant_is_detected(project: SupabaseProject, role: str) -> No
 
 @pytest.mark.parametrize(
     "grant",
-    [
-        "grant usage on schema relay to {role}",
-        "grant select on relay.message to {role}",
-        "grant update (text) on relay.message to {role}",
-        "grant usage on sequence relay.message_id_seq to {role}",
-        "grant execute on function relay.find_space(jsonb) to {role}",
-    ],
+    sampled(
+        [
+            "grant select on relay.message to {role}",
+            "grant usage on schema relay to {role}",
+            "grant update (text) on relay.message to {role}",
+            "grant usage on sequence relay.message_id_seq to {role}",
+            "grant execute on function relay.find_space(jsonb) to {role}",
+        ],
+        5,
+    ),
 )
 @pytest.mark.parametrize("role", STRANGERS)
 def test_migrating_again_revokes_extra_grants(project: SupabaseProject, role: str, grant: str) -> None:

@@ -414,6 +414,7 @@ def test_xml_entities_are_not_expanded() -> None:
     assert "unusual XML" in why_not(wide)
 
 
+@pytest.mark.slow("test_a_zip_bomb_is_listed_and_not_unpacked")
 def test_files_that_unpack_to_too_much_are_not_unpacked() -> None:
     bomb = b" " * 2**28 + b"<x/>"
     assert "unpacks to more" in why_not(papers.docx("", **{"word/big.xml": bomb}))

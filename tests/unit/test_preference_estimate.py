@@ -8,6 +8,7 @@ import pytest
 
 from relay.memory.preferences.estimate import Contrast, estimate
 from tests.preference_people import Kind, live
+from tests.sampled import sampled
 
 USUAL = Kind()
 ASIDE = {
@@ -39,7 +40,7 @@ def test_the_newest_choices_decide() -> None:
 
 
 @pytest.mark.parametrize("kind", [USUAL, *ASIDE.values()], ids=["usual", *ASIDE])
-@pytest.mark.parametrize("choices", [30, 60])
+@pytest.mark.parametrize("choices", sampled([30, 60], 2))
 def test_estimates_without_reasons_are_rarely_wrong(kind: Kind, choices: int) -> None:
     before, after = live(5, 60, choices, kind, reasons=False, listed=True)
     assert before.wrong <= 0.05
