@@ -121,6 +121,7 @@ async def test_buttons_with_another_persons_numbers_do_nothing(shared_relay: Sha
     assert state(shared_relay) == before
 
 
+@pytest.mark.slow("test_callbacks.py and test_buttons.py")
 async def test_truncated_and_unknown_button_data_is_acknowledged(shared_relay: SharedRelay) -> None:
     ada = await lived(shared_relay)
     under = shared_relay.replies(ada)[0]

@@ -35,6 +35,7 @@ async def interrupted(person: Person, at: str) -> None:
     assert "Fatal" not in person.screen
 
 
+@pytest.mark.slow("test_setup_ask.py and test_typed_text_is_shown_and_ctrl_d_ends_the_chat")
 async def test_ctrl_c_ends_each_question_at_once(start: Start) -> None:
     await interrupted(start("remember", "I", "have", "a", "boat"), "Which button? A number, or an empty line to end: ")
     assert await start("backup", "--to", "all.relaybackup").ends() == 0

@@ -17,6 +17,7 @@ from tests.acceptance.process_group import free_port
 from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.lag import LITTLE
 from tests.pictures import picture
+from tests.sampled import sampled
 from tests.standins.anthropic import Reply
 from tests.standins.telegram import Chat, StoredMessage, Upload
 
@@ -118,7 +119,7 @@ async def test_the_first_request_to_the_api_does_not_block_the_loop(shared_relay
     assert since.longest() == []
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", sampled(ANSWERS, 3))
 async def test_a_hostile_answer_does_not_block_the_loop(shared_relay: SharedRelay, name: str) -> None:
     chat, word, since = shared_relay.guest(), shared_relay.word(), Since()
     shared_relay.model.rule(word, Reply(f"{word}\n\n{ANSWERS[name]}", spread=0.5))
@@ -127,7 +128,7 @@ async def test_a_hostile_answer_does_not_block_the_loop(shared_relay: SharedRela
     assert since.longest() == []
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", sampled(DOCUMENTS, 3))
 async def test_a_hostile_document_does_not_block_the_loop(shared_relay: SharedRelay, name: str) -> None:
     chat, word, since = shared_relay.guest(), shared_relay.word(), Since()
     shared_relay.model.rule(word, f"{word} [LEARN: Has a dog called Rex]")
@@ -141,6 +142,7 @@ async def test_a_hostile_document_does_not_block_the_loop(shared_relay: SharedRe
     assert since.longest() == []
 
 
+@pytest.mark.slow("test_pictures.py")
 async def test_a_picture_of_20_mb_and_an_album_do_not_block_the_loop(shared_relay: SharedRelay) -> None:
     chat, word, since = shared_relay.guest(), shared_relay.word(), Since()
     large = picture("JPEG", 5000, 4000)
@@ -171,9 +173,8 @@ async def test_huge_messages_and_edits_do_not_block_the_loop(shared_relay: Share
     assert since.longest() == []
 
 
-@pytest.mark.parametrize(
-    ("lines", "messages"), [(60, 1000), pytest.param(2000, 100, marks=pytest.mark.slow("shorter messages"))]
-)
+@pytest.mark.slow("test_any_export.py, and the exports of test_export.py")
+@pytest.mark.parametrize(("lines", "messages"), [(60, 1000), (2000, 100)])
 async def test_exports_do_not_block_the_loop(shared_relay: SharedRelay, lines: int, messages: int) -> None:
     """Exports of messages of 2 kB and of 66 kB, each with 2,000 memories about different people: some pages of each
     kind, of 50 rows, and 4 or 13 MB if it were not done page by page."""

@@ -124,6 +124,7 @@ async def test_an_album_is_one_turn_and_one_request(world: World) -> None:
     assert len(images(world.model.last)) == 10
 
 
+@pytest.mark.slow("the other pictures, albums and edits of this file, and test_media_limits.py")
 async def test_a_late_part_of_an_album_is_in_the_same_answer(world: World) -> None:
     world.model.delay = 4
     await world.tg.say(world.dm, None, "which is best?", media_group_id="7", photo=picture(width=300))
@@ -223,6 +224,7 @@ async def test_a_new_answer_after_an_edited_caption_sees_the_picture(world: Worl
     assert len(images(again)) == 1
 
 
+@pytest.mark.slow("the other pictures, albums and edits of this file, and test_media_limits.py")
 async def test_a_new_answer_after_an_edit_sees_the_picture_that_replaced_the_old_one(world: World) -> None:
     said = await world.tg.say(world.dm, None, "what is it?", photo=picture(width=300))
     answer = await world.tg.wait_reply(world.dm, said, timeout=WAIT)
@@ -263,6 +265,7 @@ async def test_files_are_kept_if_the_setting_asks_for_it(world: World) -> None:
     assert len(images(world.model.last)) == 1
 
 
+@pytest.mark.slow("the other pictures, albums and edits of this file, and test_media_limits.py")
 async def test_a_kill_while_a_picture_is_decoded_leaves_no_file(world: World) -> None:
     content = picture("PNG", 3000, 3000)
     before = len(files_in(world))

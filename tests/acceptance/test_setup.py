@@ -242,6 +242,7 @@ async def test_starting_with_an_invalid_token_suggests_setup(start: Start, folde
     assert await person.ends() == 2
 
 
+@pytest.mark.slow("test_setup_leads_from_nothing_to_a_conversation and test_supabase_start.py")
 async def test_setup_checks_connections_to_supabase_and_postgresql(
     start: Start, tg: TelegramStandIn, model: AnthropicStandIn, folder: Path, project: SupabaseProject
 ) -> None:

@@ -53,6 +53,7 @@ def shell(world: World, tmp_path: Path) -> Shell:
     return Shell(world.relay, tmp_path)
 
 
+@pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
 async def test_people_are_admitted_and_revoked_with_arguments(tmp_path: Path) -> None:
     async with open_relay(RELAY_USERS="") as own_relay:
         shell = Shell(own_relay.relay, tmp_path)
@@ -97,6 +98,7 @@ async def test_settings_and_the_soul_are_changed_with_arguments(world: World, sh
     await shell("soul", "restore", "99", code=1)
 
 
+@pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
 async def test_chat_commands_in_a_persons_own_text_are_shown_unchanged(world: World, shell: Shell) -> None:
     """Only Relay's own texts name the shell's commands instead of the chat's."""
     await shell("remember", "I", "look at", "/status", "every morning")
@@ -109,6 +111,7 @@ async def test_chat_commands_in_a_persons_own_text_are_shown_unchanged(world: Wo
     assert "relay settings" in await shell("settings", "sound", "loud", code=1)
 
 
+@pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
 async def test_listed_memories_and_changes_can_be_named_by_number(world: World, shell: Shell) -> None:
     await shell("remember", "I", "play", "chess")
     await shell("remember", "I", "play", "the", "cello")
@@ -127,12 +130,14 @@ async def test_listed_memories_and_changes_can_be_named_by_number(world: World, 
     assert "relay usage 30" in await shell("usage", "999", code=1)
 
 
+@pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
 async def test_offline_chat_says_which_actions_need_a_model(shell: Shell) -> None:
     made = await shell.given("I like plums\n/compress\n/press 1\n/press 1\n\n", "chat", "--offline")
     assert "has to wait: This takes a model, and offline there is none." in made
     assert "✅ v001" in made, "a version can be made without a model"
 
 
+@pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
 async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shell: Shell) -> None:
     asked = "I like plums\nand pears\n/digest now\n/invite Olga\n/remind tomorrow 9:00 tea\n\n"
     made = await shell.given(asked, "chat", "--offline")

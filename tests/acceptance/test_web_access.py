@@ -72,6 +72,7 @@ async def test_only_known_people_can_sign_in_to_the_api(shared_relay: SharedRela
         assert (await web.get("/healthz")).text == "ok\n"
 
 
+@pytest.mark.slow("test_command_surfaces.py")
 async def test_tokens_and_links_can_be_made_in_the_shell(shared_relay: SharedRelay, tmp_path: Path) -> None:
     async def shell(*words: str, ends: int = 0) -> str:
         code, printed = await relay(shared_relay.relay.environment, tmp_path, *words)

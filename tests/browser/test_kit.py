@@ -103,6 +103,7 @@ async def test_the_sign_in_link_is_used_once_and_removed_from_the_address(
         assert here.trouble == []
 
 
+@pytest.mark.slow("test_the_sign_in_link_is_used_once_and_removed_from_the_address")
 async def test_a_sign_in_link_works_in_the_window_that_was_signed_out(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -114,6 +115,7 @@ async def test_a_sign_in_link_works_in_the_window_that_was_signed_out(
         assert here.trouble == []
 
 
+@pytest.mark.slow("test_the_sign_in_link_is_used_once_and_removed_from_the_address")
 async def test_a_sign_in_that_the_server_could_not_take_is_tried_again(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -126,6 +128,7 @@ async def test_a_sign_in_that_the_server_could_not_take_is_tried_again(
         assert here.page.url == f"{origin}/#/memory"
 
 
+@pytest.mark.slow("test_the_sign_in_link_is_used_once_and_removed_from_the_address")
 async def test_a_request_whose_first_try_still_runs_waits_for_it(browser: Browser, origin: str, api: PlayedApi) -> None:
     running = (409, {"detail": "The same request is still being answered.", "code": "running"})
     api.answers["POST /memories"] = [running, (201, {})]
@@ -137,6 +140,7 @@ async def test_a_request_whose_first_try_still_runs_waits_for_it(browser: Browse
         assert first["idempotency-key"] == second["idempotency-key"]
 
 
+@pytest.mark.slow("test_the_sign_in_link_is_used_once_and_removed_from_the_address")
 async def test_a_second_window_is_signed_in_by_the_first(browser: Browser, origin: str, api: PlayedApi) -> None:
     async with opened(browser, origin, api) as here:
         second = await here.page.context.new_page()
@@ -170,6 +174,7 @@ async def test_sign_in_colours_and_back_button_of_telegram_are_used(
         assert here.trouble == []
 
 
+@pytest.mark.slow("test_filters_are_in_the_address_and_survive_a_reload")
 async def test_a_start_parameter_opens_its_page(browser: Browser, origin: str, api: PlayedApi) -> None:
     address = write_hash(sign_init_data(1001), start="memory-7")
     async with opened(browser, origin, api, address, script=BRIDGE) as here:
@@ -221,6 +226,7 @@ async def test_a_list_of_ten_thousand_rows_draws_only_a_few(browser: Browser, or
         assert here.trouble == []
 
 
+@pytest.mark.slow("test_no_row_is_missing_after_others_were_deleted_or_added")
 async def test_a_list_is_where_it_was_when_one_comes_back(browser: Browser, origin: str, api: PlayedApi) -> None:
     api.memories = [memory(number) for number in range(300)]
     async with opened(browser, origin, api, size=PHONE) as here:
@@ -236,6 +242,7 @@ async def test_a_list_is_where_it_was_when_one_comes_back(browser: Browser, orig
         await expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
 
 
+@pytest.mark.slow("test_no_row_is_missing_after_others_were_deleted_or_added")
 async def test_a_list_that_was_far_away_for_a_moment_is_drawn(browser: Browser, origin: str, api: PlayedApi) -> None:
     async with opened(browser, origin, api, script=RECORD_OBSERVERS, ready=".row") as here:
         await here.page.evaluate(LEFT_AND_BACK)
@@ -341,6 +348,7 @@ async def test_a_refusal_is_shown_in_the_dialog_or_as_a_toast(browser: Browser, 
         await expect(page.locator(".row")).to_have_count(30)
 
 
+@pytest.mark.slow("test_a_refusal_is_shown_in_the_dialog_or_as_a_toast")
 async def test_a_text_that_is_refused_stays_in_its_dialog(browser: Browser, origin: str, api: PlayedApi) -> None:
     refusal = (422, {"detail": "That is too long.", "code": "out_of_range"})
     api.answers = {"PATCH /memories/1": [refusal, (200, memory(1, "Likes rye"))]}
@@ -358,6 +366,7 @@ async def test_a_text_that_is_refused_stays_in_its_dialog(browser: Browser, orig
         await expect(page.locator(".row-title").nth(1)).to_have_text("Likes rye")
 
 
+@pytest.mark.slow("test_a_refusal_is_shown_in_the_dialog_or_as_a_toast")
 async def test_a_dialog_stays_when_what_one_before_it_saves_is_done(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -382,6 +391,7 @@ async def test_a_dialog_stays_when_what_one_before_it_saves_is_done(
         await expect(page.get_by_label("Memory")).to_have_value("Likes wheat")
 
 
+@pytest.mark.slow("test_a_refusal_is_shown_in_the_dialog_or_as_a_toast")
 async def test_a_double_click_sends_one_request(browser: Browser, origin: str, api: PlayedApi) -> None:
     api.answers = {"DELETE /refused": [(409, {"detail": "No.", "code": "conflict"})]}
     async with opened(browser, origin, api) as here:
@@ -412,6 +422,7 @@ async def test_rows_can_be_deleted_edited_and_selected(browser: Browser, origin:
         await expect(page.get_by_text("1 selected")).to_be_visible()
 
 
+@pytest.mark.slow("test_filters_are_in_the_address_and_survive_a_reload and the refusals above")
 async def test_requests_to_a_busy_or_unavailable_server_are_repeated(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -431,6 +442,7 @@ async def test_requests_to_a_busy_or_unavailable_server_are_repeated(
         await expect(here.page.locator(".row")).to_have_count(30)
 
 
+@pytest.mark.slow("test_filters_are_in_the_address_and_survive_a_reload and the refusals above")
 async def test_a_refused_search_shows_why_and_not_what_the_one_before_found(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -454,6 +466,7 @@ def session(number: int, linked: str | None = None) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.slow("test_suggest_sql.py")
 async def test_sessions_linked_from_other_projects_come_last(browser: Browser, origin: str, api: PlayedApi) -> None:
     project = {"projectId": "t1", "displayName": "Private chat", "space": "private", "sessions": 53}
     pages: list[dict[str, Any]] = [
@@ -483,6 +496,7 @@ async def test_an_event_reloads_the_list(browser: Browser, origin: str, api: Pla
         assert api.called("GET /events")[0]["authorization"] == "Bearer secret"
 
 
+@pytest.mark.slow("test_an_event_reloads_the_list")
 async def test_a_page_whose_stream_a_newer_one_replaced_follows_again_when_it_is_shown(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:

@@ -154,6 +154,7 @@ async def test_forgetting_more_memories_than_one_request_holds_is_undone_in_full
         assert here.trouble == []
 
 
+@pytest.mark.slow("the other tests of the memory page, and of its requests")
 async def test_back_closes_an_open_dialog_and_none_outlives_its_page(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
     await teach(site, guest, "Likes tea")
@@ -196,6 +197,7 @@ async def test_a_memory_that_waits_is_kept_or_discarded_on_its_card(browser: Bro
         assert here.trouble == []
 
 
+@pytest.mark.slow("the other tests of the memory page, and of its requests")
 async def test_keep_all_keeps_also_what_is_not_shown_yet(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
     await teach_books(site, guest, 53)
@@ -213,6 +215,7 @@ async def test_keep_all_keeps_also_what_is_not_shown_yet(browser: Browser, site:
         assert here.trouble == []
 
 
+@pytest.mark.slow("the other tests of the memory page, and of its requests")
 async def test_two_memories_can_be_merged(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
     await teach(site, guest, "Likes tea", "Drinks much tea")
@@ -254,6 +257,7 @@ async def test_filters_and_search_are_in_the_address_and_work_with_keys(browser:
         assert here.trouble == []
 
 
+@pytest.mark.slow("the other tests of the memory page, and of its requests")
 async def test_a_group_is_named_wherever_its_memory_is_shown(browser: Browser, site: Site) -> None:
     shared_relay = site.shared_relay
     member = shared_relay.tg.user(shared_relay.guest().id)
@@ -278,6 +282,7 @@ async def test_a_group_is_named_wherever_its_memory_is_shown(browser: Browser, s
         await expect(page.get_by_text("In the group “Room”.")).to_be_visible()
 
 
+@pytest.mark.slow("test_api_apart.py")
 async def test_a_groups_list_offers_only_what_the_person_may_do(browser: Browser, site: Site) -> None:
     shared_relay = site.shared_relay
     mine, others = (shared_relay.tg.user(shared_relay.guest().id) for _ in range(2))
@@ -375,6 +380,7 @@ async def test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar(
         assert [one for one in here.trouble if "422" not in one] == []
 
 
+@pytest.mark.slow("test_a_reminder_can_be_made_paused_deleted_and_read_as_a_calendar")
 async def test_a_reminder_that_cannot_be_made_says_why(browser: Browser, site: Site) -> None:
     problem = {"detail": "The database is away.", "code": "away"}
     async with site.open(browser, site.shared_relay.guest().id) as here:

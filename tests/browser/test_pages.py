@@ -102,6 +102,7 @@ async def test_a_memory_from_the_chat_appears_at_once_and_as_text(browser: Brows
         assert here.trouble == []
 
 
+@pytest.mark.slow("test_every_page_fits_the_screen_and_is_accessible")
 async def test_long_topics_and_tags_fit_a_phone(browser: Browser, site: Site) -> None:
     sql, addresses = site.shared_relay.sql, await site.addresses()
     long = ["structural engineering of long footbridges in Rotterdam", "Donaudampfschifffahrtsgesellschaft" * 2]
@@ -233,6 +234,7 @@ async def test_a_page_opened_again_shows_what_is_still_being_saved(browser: Brow
         await expect(moved).to_have_value(shown)
 
 
+@pytest.mark.slow("test_a_slider_that_moves_asks_seldom")
 async def test_a_search_asks_once_a_second_while_it_is_typed(browser: Browser, site: Site) -> None:
     async with site.open(browser) as here:
         await here.go("/memory")

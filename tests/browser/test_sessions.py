@@ -64,6 +64,7 @@ async def test_a_version_matches_its_preview_and_pruning_can_be_undone(browser: 
         assert here.trouble == []
 
 
+@pytest.mark.slow("test_a_slider_that_moves_asks_seldom and the other changes on these pages")
 async def test_ten_tiers_can_be_added_by_their_button_alone(browser: Browser, site: Site) -> None:
     async with site.open(browser, size=PHONE) as here:
         page = here.page
@@ -78,6 +79,7 @@ async def test_ten_tiers_can_be_added_by_their_button_alone(browser: Browser, si
         assert here.trouble == []
 
 
+@pytest.mark.slow("test_a_passage_can_be_marked_in_the_original_and_unmarked")
 async def test_changing_the_weight_of_a_marker_changes_its_shown_fate(browser: Browser, site: Site) -> None:
     path = session(site, "The letter to the landlord")
     async with site.open(browser, size=PHONE) as here:
@@ -134,6 +136,7 @@ async def test_a_passage_can_be_marked_in_the_original_and_unmarked(browser: Bro
         assert here.trouble == []
 
 
+@pytest.mark.slow("test_a_passage_can_be_marked_in_the_original_and_unmarked")
 async def test_the_place_of_a_marker_is_marked_not_an_equal_word_before_it(browser: Browser, site: Site) -> None:
     shared_relay = site.shared_relay
     ada = shared_relay.tg.user(OWNER, "Ada")
@@ -199,6 +202,7 @@ async def test_sessions_are_composed_in_the_order_set_by_keys_and_mouse(browser:
         assert [one for one in here.trouble if "409" not in one] == []
 
 
+@pytest.mark.slow("test_sessions_are_composed_in_the_order_set_by_keys_and_mouse")
 async def test_a_composition_shows_when_its_versions_are_ready(browser: Browser, site: Site) -> None:
     making = True
 
@@ -231,6 +235,7 @@ async def test_a_composition_shows_when_its_versions_are_ready(browser: Browser,
             await api.delete(f"/memory/compositions/{one}")
 
 
+@pytest.mark.slow("test_a_slider_that_moves_asks_seldom and the other changes on these pages")
 async def test_a_changed_setting_is_saved_and_applied(browser: Browser, site: Site) -> None:
     async with site.open(browser) as here:
         page = here.page
@@ -253,6 +258,7 @@ async def test_a_changed_setting_is_saved_and_applied(browser: Browser, site: Si
         await expect(page.get_by_text("Saved.")).to_be_visible()
 
 
+@pytest.mark.slow("test_a_session_is_found_by_its_messages")
 async def test_search_results_stay_when_more_of_them_are_fetched(browser: Browser, site: Site) -> None:
     async def shorten(route: Route) -> None:
         await route.continue_(url=re.sub(r"limit=\d+", "limit=2", route.request.url))

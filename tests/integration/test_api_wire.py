@@ -30,6 +30,7 @@ async def api(driver: TurnDriver, store: Store) -> AsyncIterator[Api]:
         yield api
 
 
+@pytest.mark.slow("the refusals in tests/integration/test_api*.py")
 async def test_a_malformed_write_leaves_nothing(api: Api, sql: Sql) -> None:
     headers = await api.token_of(BEN) | {"Content-Type": "application/json"}
     document = (await api.client.get("/api/openapi.json", headers=headers)).json()

@@ -195,6 +195,7 @@ async def writing(side: Side) -> AsyncIterator[Callable[[], Awaitable[None]]]:
         await task
 
 
+@pytest.mark.slow("test_a_backup_restores_every_row and test_export.py")
 @pytest.mark.parametrize("snapshot", [True, False])
 async def test_a_backup_made_during_writes_is_consistent(
     make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: bool

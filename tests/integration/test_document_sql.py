@@ -6,6 +6,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from relay.conversation.tools.documents import AMBIGUOUS, NONE, OTHERS, UNKNOWN, read_document
 from relay.core.models import Space
 from relay.media.attachment_reader import MOST_KEPT
@@ -202,6 +204,7 @@ async def test_a_document_is_deleted_with_its_message(driver: TurnDriver, sql: S
     assert await sql("select count(*) from document_part") == [(0,)]
 
 
+@pytest.mark.slow("the other documents of this file")
 async def test_the_largest_allowed_input_is_stored_in_time(driver: TurnDriver, sql: Sql) -> None:
     parts = [" ".join(f"word{number}x{n}" for n in range(450)) for number in range(MOST_KEPT // 4_600)]
     began = time.monotonic()

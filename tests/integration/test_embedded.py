@@ -228,6 +228,7 @@ async def test_the_last_process_to_leave_stops_the_server(data_dir: Path) -> Non
     assert not _alive(pid)
 
 
+@pytest.mark.slow("test_the_last_process_to_leave_stops_the_server, and the test of a killed process")
 async def test_several_processes_can_start_and_stop_at_once(data_dir: Path) -> None:
     users = [EmbeddedPostgres(data_dir) for _ in range(6)]
     for _ in range(3):
@@ -255,6 +256,7 @@ async def test_the_server_of_a_killed_process_is_joined_and_stopped_by_the_next(
     assert not _alive(pid)
 
 
+@pytest.mark.slow("test_the_last_process_to_leave_stops_the_server, and the test of a killed process")
 async def test_a_killed_process_does_not_keep_the_last_one_from_stopping_the_server(data_dir: Path) -> None:
     ours = EmbeddedPostgres(data_dir)
     await ours.start()
@@ -463,6 +465,7 @@ async def test_a_server_in_another_container_is_joined_or_left_running(
     _leave(theirs)
 
 
+@pytest.mark.slow("test_the_last_process_to_leave_stops_the_server, and the test of a killed process")
 @pytest.mark.skipif(not AS_ROOT or not shutil.which("setpriv"), reason="becomes another user")
 async def test_the_server_works_as_an_ordinary_user_and_then_as_root(data_dir: Path) -> None:
     data_dir.parent.chmod(0o711)

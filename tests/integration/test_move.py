@@ -292,6 +292,7 @@ def _stop_in_turn(step: str, table: str, rows: int) -> None:
         raise KeyError
 
 
+@pytest.mark.slow("test_a_damaged_copy_is_detected")
 async def test_a_change_of_the_source_during_the_move_is_detected(source: Side, target: Side) -> None:
     changed = False
 
