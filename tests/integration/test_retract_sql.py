@@ -235,7 +235,7 @@ async def test_an_edit_under_way_brings_nothing_back_and_its_message_is_taken_ba
 
 
 async def test_an_edit_is_not_repeated_after_an_erasure(
-    driver: TurnDriver, store: Store, monkeypatch: pytest.MonkeyPatch
+    driver: TurnDriver, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exchange = await driver.exchange(ADA, "My sister is Mathilda", "Noted.", close=False)
     await sent(store, exchange.turn, {"text": "Noted."}, first=900)
@@ -252,7 +252,30 @@ async def test_an_edit_is_not_repeated_after_an_erasure(
     chat = Away()
     await redraw(store, chat, BOT.id, ADA, 900, {"text": f"🧠 Learned: {SISTER}", "entities": []})
     assert len(chat.calls) == 3
+    await sql("update erasure set done_at = done_at - interval '31 seconds'")
     assert [row.request and row.request["text"] for row in await store.retractions(BOT.id, None, 50)] == ["Noted."]
+
+
+async def test_an_edit_is_not_repeated_after_a_newer_one(
+    driver: TurnDriver, store: Store, sql: Sql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await command(driver, "/memory", "1 memory", first=900)
+    monkeypatch.setattr(insist.RetryPauses, "next_pause", lambda self, error: 0.0)
+    newer = {"text": "2 memories", "entities": []}
+
+    class Away(Chat):
+        async def call(self, method: str, **parameters: Any) -> Any:
+            await super().call(method, **parameters)
+            await store.start_redrawing(BOT.id, ADA, 900, newer)
+            raise MessengerUnavailable("Telegram is away.")
+
+    chat = Away()
+    await redraw(store, chat, BOT.id, ADA, 900, {"text": "3 memories", "entities": []})
+    assert len(chat.calls) == 1
+    recorded = "select request ->> 'text', sending_text from outbox"
+    assert await sql(recorded) == [("1 memory", "2 memories")]
+    await store.store_redrawn(BOT.id, ADA, 900, newer)
+    assert await sql(recorded) == [("2 memories", None)]
 
 
 async def test_json_field_names_do_not_count_as_shown_text(driver: TurnDriver, store: Store) -> None:

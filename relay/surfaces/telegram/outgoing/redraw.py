@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 
 from relay.core.errors import MessengerRefused
 from relay.core.ports import Messenger
@@ -21,30 +22,33 @@ async def start_edit(
 ) -> None:
     """Edits a message once; the caller records it. `shown`: `{text, entities, reply_markup}`, as far as each changes.
     Raises `MessengerError`."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(SEARCH_SECONDS):
-            while not await store.start_redrawing(bot_id, chat_id, message_id, shown):  # noqa: ASYNC110  another process finds it
-                await asyncio.sleep(SEARCH_EVERY)
+    await _start(store, bot_id, chat_id, message_id, shown)
     await _edit(messenger, chat_id, message_id, shown)
 
 
 async def redraw(
     store: Store, messenger: Messenger, bot_id: int, chat_id: int, message_id: int, shown: Request
 ) -> None:
-    """Edits a message and records it. Repeats that until Telegram answers, unless something is erased from the message
-    meanwhile. Raises `MessengerRefused`."""
-    tried = False
+    """Edits a message and records it. Repeats that until Telegram answers, unless meanwhile something is erased from
+    the message or another edit of it begins. Raises `MessengerRefused`."""
+    tries = itertools.count()
 
-    async def attempt() -> None:
-        nonlocal tried
-        if not tried:
-            tried = True
-            await start_edit(store, messenger, bot_id, chat_id, message_id, shown)
-        elif await store.may_redraw_still(bot_id, chat_id, message_id, shown):
-            await _edit(messenger, chat_id, message_id, shown)
+    async def attempt() -> bool:
+        if next(tries) and not await store.may_redraw_still(bot_id, chat_id, message_id, shown):
+            return False
+        await _edit(messenger, chat_id, message_id, shown)
+        return True
 
-    await repeat_until_answered(attempt)
-    await store.store_redrawn(bot_id, chat_id, message_id, shown)
+    await _start(store, bot_id, chat_id, message_id, shown)
+    if await repeat_until_answered(attempt):
+        await store.store_redrawn(bot_id, chat_id, message_id, shown)
+
+
+async def _start(store: Store, bot_id: int, chat_id: int, message_id: int, shown: Request) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(SEARCH_SECONDS):
+            while not await store.start_redrawing(bot_id, chat_id, message_id, shown):  # noqa: ASYNC110  another process finds it
+                await asyncio.sleep(SEARCH_EVERY)
 
 
 async def _edit(messenger: Messenger, chat_id: int, message_id: int, shown: Request) -> None:
