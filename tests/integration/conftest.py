@@ -60,6 +60,11 @@ class Server:
     def _superuser(self) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(self.url("postgres", superuser=True), autocommit=True)
 
+    @property
+    def version(self) -> int:
+        """Its version as libpq gives it (180001 is 18.1)."""
+        return self._superuser.info.server_version
+
     def command(self, statement: str, database: str = "postgres") -> None:
         """Runs one statement as the superuser."""
         if database == "postgres":
@@ -131,7 +136,8 @@ class Direct:
     async def open(self, name: str) -> AsyncIterator[Database]:
         client = Postgres(self.server.url(name), pooled=self.pooled, most=10)
         client._pool.connection_class = KeptConnection
-        await client.open()
+        client.server = self.server.version
+        await client._pool.open()  # client.open() tries a new connection first
         try:
             await client.call("schema")  # connect now: a pool that connects while a test blocks the loop delays drop
             yield client

@@ -58,8 +58,8 @@ select not (select is_called from reused.changes)
         select from pg_stat_activity
         where datname = current_database() and backend_type = 'client backend' and pid <> all(%s))
     and (
-        select sum(pg_relation_size(oid)) < 32 * 1024 * 1024 from pg_class
-        where relnamespace = 'relay'::regnamespace and relkind in ('r', 'i'))
+        select sum(pg_relation_size(oid)) < 16 * 1024 * 1024 from pg_class
+        where relnamespace = 'relay'::regnamespace and relkind = 'r')
 """
 """Whether a test left the schema and the settings alone, analyzed no table, left no other connection and wrote little:
 emptied tables keep their size."""
