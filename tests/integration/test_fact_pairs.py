@@ -63,7 +63,7 @@ async def test_without_a_model_only_facts_that_differ_in_form_are_the_same(taken
 def test_a_model_that_merges_everything_rarely_loses_a_significant_word() -> None:
     told_apart = [one for one in PAIRS if one.differs == "one word"]
     lost = [one for one in told_apart if is_merged(one)]
-    assert len(lost) <= 0.1 * len(told_apart), lost
+    assert len(lost) <= 0.05 * len(told_apart), lost
     assert not any(c.isdigit() for one in lost for c in one.one), "a number must never be lost"
     assert [one for one in PAIRS if one.label == "same" and not is_merged(one)] == [], (
         "differences in form must not prevent a merge"
@@ -73,7 +73,7 @@ def test_a_model_that_merges_everything_rarely_loses_a_significant_word() -> Non
 def test_a_sentence_that_drops_a_name_number_or_negation_is_not_a_merge() -> None:
     told_apart = [one for one in PAIRS if one.differs == "one word"]
     lost = [one for one in told_apart if not loses_in_merge(one.other, one.one, one.other)]
-    assert len(lost) <= 0.1 * len(told_apart), lost
+    assert len(lost) <= 0.05 * len(told_apart), lost
     assert not any(loses_in_merge(one.other, one.one, one.other) for one in PAIRS if one.label == "same")
     one, other = "Anna is coming to dinner on Friday", "Hanna is coming to dinner on Friday"
     assert loses_in_merge(other, one, other)
@@ -133,6 +133,17 @@ def test_facts_in_scripts_without_capitals_or_spaces_are_told_apart(one: str, ot
         ("Il corso ha ventuno persone", "Il corso ha ventidue persone"),
         ("Kurs ma trzynaście osób", "Kurs ma czternaście osób"),
         ("На курсе тринадцать человек", "На курсе четырнадцать человек"),
+        ("Feeds the cat before breakfast", "Feeds the cat after breakfast"),
+        ("Likes the older of the two houses", "Likes the younger of the two houses"),
+        ("The plumber comes this week", "The plumber comes next week"),
+        ("Wants more salt in the soup", "Wants less salt in the soup"),
+        ("Die Prüfung ist nächste Woche", "Die Prüfung ist diese Woche"),
+        ("Der kleinere Schrank kommt ins Bad", "Der größere Schrank kommt ins Bad"),
+        ("Stellt das rote Rad in den Keller", "Stellt das blaue Rad in den Keller"),
+        ("Toma el café después de comer", "Toma el café antes de comer"),
+        ("Il promène le chien avant le dîner", "Il promène le chien après le dîner"),
+        ("La riunione è la prossima settimana", "La riunione è questa settimana"),
+        ("Она гуляет до работы", "Она гуляет после работы"),
     ],
 )
 def test_facts_in_other_languages_are_told_apart(one: str, other: str) -> None:
@@ -236,3 +247,17 @@ def test_facts_that_differ_in_a_number_a_time_a_side_or_a_relative_are_told_apar
 )
 def test_a_rewording_that_names_another_day_is_recognized(one: str, other: str, differ: bool) -> None:
     assert name_other_days(one, other) is differ
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Runs before work on most days", "On most days runs before work"),
+        ("The old cat sleeps upstairs all day", "All day the old cat sleeps upstairs"),
+        ("Prefers the window seat when flying", "Prefers a window seat on flights"),
+        ("Geht nach der Arbeit oft schwimmen", "Geht nach der Arbeit häufig schwimmen"),
+    ],
+)
+def test_other_wordings_are_left_to_the_model(one: str, other: str) -> None:
+    assert not tell_apart(one, other)
+    assert not loses_in_merge(other, one, other)

@@ -6,6 +6,7 @@ decides how two facts relate; the result may lose none of these words.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections import Counter
@@ -17,6 +18,7 @@ from relay.memory.review.telling_words import (
     DATES,
     DENYING,
     EACH,
+    GROUPS,
     INFLECTED,
     KIN,
     MEASURES,
@@ -145,8 +147,8 @@ def _find_changed_names(one: str, other: str) -> set[str]:
     } | {
         word.lower()
         for _, old, new in changes
-        for pair in zip(old, new, strict=False)
-        if _are_apart(*pair)
+        for pair in itertools.product(old, new)
+        if _are_opposites(*pair) or (pair in zip(old, new, strict=False) and _are_apart(*pair))
         for word in pair
     }
 
@@ -162,6 +164,12 @@ def _are_apart(one: str, other: str) -> bool:
     return len(short) > 2 and any(
         short[:n] == long[:n] and long[n + 1 :] in (short[n:], short[n + 1 :]) for n in range(len(short) - 1)
     )
+
+
+def _are_opposites(one: str, other: str) -> bool:
+    """Tests whether two words belong to one group of `OPPOSITES` (before, after)."""
+    first, second = (GROUPS.get(word.lower(), ()) for word in (one, other))
+    return any(group == same and place != there for group, place in first for same, there in second)
 
 
 def _find_words(text: str) -> list[str]:

@@ -141,6 +141,49 @@ saat dakika gün hafta ay yıl yaşında lira tl derece
 ريال درهم دينار جنيه ليرة درجة
 """
 """Words that belong to the number before them: 5 mg is not 5 g."""
+OPPOSITES = """
+before after since until / more less fewer / most least fewest / older younger / oldest youngest / earlier later /
+this next last / above below / over under behind beside / inside outside / indoors outdoors / upstairs downstairs /
+with without / taller shorter / bigger smaller / north south east west / northern southern eastern western / hot cold
+warm cool / cheaper dearer / early late / up down / always sometimes / red blue green yellow black white brown grey
+pink /
+vor nach seit bis / mehr weniger / älter- jünger- / ältest- jüngst- / früher später / dies- nächst- letzt- vorig- /
+über unter hinter neben vor / drinnen draußen / oben unten / vorher nachher / davor danach / norden süden osten westen
+/ nördlich- südlich- östlich- westlich- / heiß- kalt- warm- / immer manchmal / größer- kleiner- / früh spät / meist-
+wenigst- / ober- unter- / vorder- hinter- / rot- blau- grün- gelb- schwarz- weiß- braun- grau- /
+antes después desde hasta / más menos / mayor mayores menor menores / próximo pasado este / próxima pasada esta /
+arriba abajo / dentro fuera / norte sur este oeste / mejor peor / encima debajo / bajo tras sobre / rojo azul verde
+amarillo negro blanco marrón gris / roja azul verde amarilla negra blanca marrón gris /
+avant après depuis / plus moins / aîné cadet / aînée cadette / prochain dernier ce / prochaine dernière cette / dessus
+dessous / dedans dehors / nord sud est ouest / toujours parfois / mieux pire / sous sur derrière / rouge bleu vert
+jaune noir blanc gris / rouge bleue verte jaune noire blanche grise /
+prima dopo / più meno / maggiore minore / prossimo scorso questo / prossima scorsa questa / sopra sotto dietro / rosso
+blu verde giallo nero bianco grigio / rossa blu verde gialla nera bianca grigia /
+depois antes / mais menos / próximo passado este / acima abaixo / vermelho azul verde amarelo preto branco / vermelha
+azul verde amarela preta branca /
+до после / больше меньше / старше младше / раньше позже / следующий прошлый этот / следующую прошлую эту / выше ниже /
+внутри снаружи / красный синий зелёный жёлтый чёрный белый / красная синяя зелёная жёлтая чёрная белая /
+przed po / więcej mniej / starszy młodszy / starsza młodsza / wcześniej później / następny zeszły ten / nad pod za /
+önce sonra / büyük küçük / gelecek geçen bu / üst alt / kırmızı mavi yeşil sarı siyah beyaz /
+قبل بعد / أكثر أقل / أكبر أصغر / القادم الماضي هذا / فوق تحت / داخل خارج
+"""
+"""Groups of words. One in the place of another of its group says something else. With a hyphen: in each form
+(nächste)."""
+
+
+def _find_groups() -> dict[str, list[tuple[int, int]]]:
+    """Returns for each of these words its groups, and its place in each."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    groups = [group.split() for group in OPPOSITES.split("/")]
+    for number, group in enumerate(groups):
+        for place, word in enumerate(group):
+            stem, inflected, _ = word.partition("-")
+            for form in [stem, *(stem + end for end in ("e", "er", "es", "en", "em", "s"))] if inflected else [word]:
+                found.setdefault(form, []).append((number, place))
+    return found
+
+
+GROUPS = _find_groups()
 SIGNS = frozenset("$€£¥₹₽₺%°<>≤≥")
 DATES = frozenset(MONTHS_AND_DAYS.split())
 MEASURES = frozenset(UNITS.split())
