@@ -147,13 +147,29 @@ this next last / above below / over under behind beside / inside outside / indoo
 with without / taller shorter / bigger smaller / north south east west / northern southern eastern western / hot cold
 warm cool / cheaper dearer / early late / up down / always sometimes / red blue green yellow black white brown grey
 pink /
+old new young / full empty / open closed / big small / large small / front rear / front back / sweet dry sour / heavy
+light / loud quiet / long short / high low / public private / minimum maximum / min max / landlord tenant / bought
+sold / buys sells / lent borrowed / lends borrows / passed failed / gained lost / won lost / opens closes / opened
+closed / loves hates / likes dislikes / starts stops / started stopped / joined left / wet dry / fast slow / strong
+weak / thick thin / deep shallow / married single divorced / employer employee / teacher student / doctor patient /
+buyer seller / import export / entrance exit / arrival departure / day night / summer winter /
 vor nach seit bis / mehr weniger / älter- jünger- / ältest- jüngst- / früher später / dies- nächst- letzt- vorig- /
 über unter hinter neben vor / drinnen draußen / oben unten / vorher nachher / davor danach / norden süden osten westen
 / nördlich- südlich- östlich- westlich- / heiß- kalt- warm- / immer manchmal / größer- kleiner- / früh spät / meist-
 wenigst- / ober- unter- / vorder- hinter- / rot- blau- grün- gelb- schwarz- weiß- braun- grau- /
+alt- neu- jung- / voll- leer- / offen- geschlossen- / groß- klein- / lang- kurz- / hoch niedrig- / laut- leis- /
+schwer- leicht- / süß- trocken- sauer / öffentlich- privat- / schnell- langsam- / dick- dünn- / stark- schwach- /
+verheiratet- ledig- geschieden- / gekauft verkauft / kauft verkauft / geliehen verliehen / bestanden durchgefallen /
+zugenommen abgenommen / gewonnen verloren / liebt hasst / mag hasst / öffnet schließt / minimum maximum / vermieter
+mieter / eingang ausgang / ankunft abfahrt /
 antes después desde hasta / más menos / mayor mayores menor menores / próximo pasado este / próxima pasada esta /
 arriba abajo / dentro fuera / norte sur este oeste / mejor peor / encima debajo / bajo tras sobre / rojo azul verde
 amarillo negro blanco marrón gris / roja azul verde amarilla negra blanca marrón gris /
+viejo nuevo joven / vieja nueva joven / lleno vacío / llena vacía / abierto cerrado / abierta cerrada / grande pequeño
+/ grande pequeña / largo corto / larga corta / alto bajo / alta baja / dulce seco / dulce seca / pesado ligero /
+pesada ligera / público privado / pública privada / rápido lento / rápida lenta / mínimo máximo / mínima máxima /
+compró vendió / ganó perdió / abre cierra / ama odia / casado soltero divorciado / casada soltera divorciada / entrada
+salida /
 avant après depuis / plus moins / aîné cadet / aînée cadette / prochain dernier ce / prochaine dernière cette / dessus
 dessous / dedans dehors / nord sud est ouest / toujours parfois / mieux pire / sous sur derrière / rouge bleu vert
 jaune noir blanc gris / rouge bleue verte jaune noire blanche grise /
