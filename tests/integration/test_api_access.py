@@ -93,7 +93,7 @@ async def serving(store: Store, **more: Any) -> AsyncIterator[Api]:
     server = Server(app, "127.0.0.1", 0)
     port = await server.start()
     try:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
             yield Api(client, core, made, begun, go_on)
     finally:
         await server.stop(1)
