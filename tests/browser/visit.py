@@ -9,11 +9,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from tests.browser.conftest import CHROMIUM
 
 PHONE, DESKTOP = (320, 640), (1280, 800)
+PATIENCE = 15_000
+"""How many milliseconds a busy machine may take to show something."""
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],  # what passes isn't described
@@ -24,6 +26,7 @@ UNUSED: WeakKeyDictionary[Browser, dict[tuple[Any, ...], list[BrowserContext]]] 
 """Contexts without a window, by their options. A new one costs a third of a visit. What the app keeps goes with
 the window; only the browser's cache stays."""
 
+expect.set_options(timeout=PATIENCE)
 FOCUSABLE = """() => {
   const all = document.querySelectorAll('a[href], button, input, select, textarea, [tabindex="0"]');
   const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0
@@ -154,7 +157,7 @@ async def visit(
     )
     try:
         page = await context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE)
         if script:
             await page.add_init_script(script)
         opened = Visit(page, origin)
