@@ -26,7 +26,10 @@ with found as (
         left join relay.message m on e.kind = 'message' and m.id = e.source_id
         left join relay.memory k on e.kind = 'memory' and k.id = e.source_id,
         lateral (select coalesce(m.text, k.content)) as made (text)
-    where relay.words_in_names(made.text) <> '')
-update relay.entry e set words = found.words,
-    length = (select sum(cardinality(positions)) from unnest(found.words))
-from found where found.id = e.id;
+    where relay.words_in_names(made.text) <> ''),
+-- A change of an entry's words deletes its vector.
+changed as (
+    update relay.entry e set words = found.words,
+        length = (select coalesce(sum(cardinality(positions)), 0) from unnest(found.words))
+    from found where found.id = e.id returning e.id)
+insert into relay.embed_due (entry_id) select id from changed on conflict do nothing;

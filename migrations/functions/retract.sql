@@ -222,7 +222,8 @@ create or replace function public.relay_redrawing(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (
-        update outbox set sending_text = relay.redrawn_text(p_request)
+        update outbox set sending_text = case sending_text when '' then '' else
+            coalesce(relay.redrawn_text(p_request), sending_text) end
         where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) and not request ? 'erased' returning turn_id),
     -- A record dropped for its age gets dropped again.
     again as (update turn set dropped = false where dropped and id in (select turn_id from own))

@@ -147,8 +147,9 @@ def _find_changed_names(one: str, other: str) -> set[str]:
     } | {
         word.lower()
         for _, old, new in changes
+        for beside in [set(zip(old, new, strict=False))]
         for pair in itertools.product(old, new)
-        if _are_opposites(*pair) or (pair in zip(old, new, strict=False) and _are_apart(*pair))
+        if _are_opposites(*pair) or (pair in beside and _are_apart(*pair))
         for word in pair
     }
 

@@ -27,10 +27,17 @@ async def start_edit(
 
 
 async def redraw(
-    store: Store, messenger: Messenger, bot_id: int, chat_id: int, message_id: int, shown: Request
+    store: Store,
+    messenger: Messenger,
+    bot_id: int,
+    chat_id: int,
+    message_id: int,
+    shown: Request,
+    seconds: float | None = None,
 ) -> None:
     """Edits a message and records it. Repeats that until Telegram answers, unless meanwhile something is erased from
-    the message or another edit of it begins. Raises `MessengerRefused`."""
+    the message or another edit of it begins. Raises `MessengerRefused`, and
+    `TimeoutError` after `seconds` of that."""
     tries = itertools.count()
 
     async def attempt() -> bool:
@@ -40,7 +47,9 @@ async def redraw(
         return True
 
     await _start(store, bot_id, chat_id, message_id, shown)
-    if await repeat_until_answered(attempt):
+    async with asyncio.timeout(seconds):
+        edited = await repeat_until_answered(attempt)
+    if edited:
         await store.store_redrawn(bot_id, chat_id, message_id, shown)
 
 

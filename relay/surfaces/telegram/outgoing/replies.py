@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 
 from relay.core.errors import MessengerError
@@ -52,5 +51,4 @@ async def redraw_pressed(
         (part, *_) = await run_formatting(lambda text: message_parts(text, place, silent=True), done.text)
         shown |= {key: part.request[key] for key in ("text", "entities", "link_preview_options")}
     with contextlib.suppress(MessengerError, TimeoutError):
-        async with asyncio.timeout(REDRAW_SECONDS):
-            await redraw(store, messenger, bot_id, place.chat_id, message_id, shown)
+        await redraw(store, messenger, bot_id, place.chat_id, message_id, shown, REDRAW_SECONDS)
