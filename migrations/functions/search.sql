@@ -227,7 +227,8 @@ begin
             select id, false from message m
             where by_text and relay.words_of_space(space_id, relay.words_with_names(text)) @@ p_index
                 and relay.words_in_names(text) <> '' and space_id = p_space_id
-                and (p_phrases is null or relay.words_with_names(text) @@ all (p_phrases))
+                and (p_phrases is null or words @@ all (p_phrases)
+                    or relay.words_with_names(text) @@ all (p_phrases))
             union
             (select coalesce(d.message_id, e.source_id), p_query ->> 'words' <> ''
             from entry e left join document d on e.kind = 'part' and d.id = e.source_id
