@@ -222,8 +222,9 @@ create or replace function public.relay_redrawing(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (
+        -- Two edits may be under way at once: both texts count until each is confirmed.
         update outbox set sending_text = case sending_text when '' then '' else
-            coalesce(relay.redrawn_text(p_request), sending_text) end
+            right(nullif(concat_ws(E'\n', sending_text, relay.redrawn_text(p_request)), ''), 20000) end
         where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) and not request ? 'erased' returning turn_id),
     -- A record dropped for its age gets dropped again.
     again as (update turn set dropped = false where dropped and id in (select turn_id from own))
@@ -242,7 +243,7 @@ create or replace function public.relay_redrawing_still(
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(not exists (
         select from outbox where id = relay.record_of(p_bot_id, p_chat_id, p_message_id)
-            and sending_text is distinct from relay.redrawn_text(p_request)))
+            and right(sending_text, length(relay.redrawn_text(p_request))) is distinct from relay.redrawn_text(p_request)))
 $$;
 
 -- Records that a message shows p_request {text, entities, reply_markup}, as far as each changed. Skips a message from
@@ -250,7 +251,8 @@ $$;
 create or replace function relay.redraw(p_record_id bigint, p_request jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (
-        update outbox set sending_text = nullif(nullif(sending_text, ''), relay.redrawn_text(p_request)),
+        update outbox set sending_text = nullif(btrim(
+                replace(sending_text, coalesce(relay.redrawn_text(p_request), ''), ''), E'\n'), ''),
             request = case
                 when request ? 'erased' or sending_text = '' then request
                 when sending_text is null and relay.redrawn_text(p_request) is not null then request

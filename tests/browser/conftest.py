@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The first costs a quarter less than a whole Chromium."""
+"""The first takes a third less processor time than a whole Chromium."""
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 MISSING = (
     "Playwright is missing: pip install --group dev"

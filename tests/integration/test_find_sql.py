@@ -102,8 +102,12 @@ async def test_the_model_finds_words_within_names_also_in_older_messages(driver:
         " from message m where m.id = e.source_id"
     )  # as they were indexed before
     assert await driver.look_up(private(ADA), "agreement") == []
+    await sql("delete from embed_due")
     await sql("with found as " + NAMES.read_text("utf-8").partition("\nwith found as ")[2])
     assert await sql("select id, words::text, length from entry order by id") == indexed
+    assert await sql("select count(*) from embed_due") == [(1,)], "its vector is made anew"
+    await driver.exchange(ADA, "über.das", "Noted.")  # no word is left of it
+    await sql("with found as " + NAMES.read_text("utf-8").partition("\nwith found as ")[2])
 
 
 @pytest.mark.parametrize(

@@ -273,9 +273,27 @@ async def test_an_edit_is_not_repeated_after_a_newer_one(
     await redraw(store, chat, BOT.id, ADA, 900, {"text": "3 memories", "entities": []})
     assert len(chat.calls) == 1
     recorded = "select request ->> 'text', sending_text from outbox"
-    assert await sql(recorded) == [("1 memory", "2 memories")]
+    assert await sql(recorded) == [("1 memory", "3 memories\n2 memories")]
     await store.store_redrawn(BOT.id, ADA, 900, newer)
-    assert await sql(recorded) == [("2 memories", None)]
+    assert await sql(recorded) == [("2 memories", "3 memories")], "nobody knows whether it was shown"
+
+
+async def test_two_edits_at_once_are_both_recorded_and_erased(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    exchange = await driver.exchange(ADA, "My sister is Mathilda", "Noted.", close=False)
+    await sent(store, exchange.turn, {"text": "Noted."}, first=900)
+    line = {"text": f"Noted.\n\n🧠 Learned: {SISTER}", "entities": []}
+    rows = {"reply_markup": {"inline_keyboard": [[{"text": "👍", "callback_data": "n"}]]}}
+    for shown in (line, rows):
+        assert await store.start_redrawing(BOT.id, ADA, 900, shown)
+    for shown in (rows, line):
+        await store.store_redrawn(BOT.id, ADA, 900, shown)
+    assert await sql("select request ->> 'text', sending_text from outbox") == [(line["text"], None)]
+    assert await store.start_redrawing(BOT.id, ADA, 900, line)
+    await erase(store, private(ADA), {"words": "mathilda"})
+    assert await store.start_redrawing(BOT.id, ADA, 900, rows)
+    assert await store.retractions(BOT.id, None, 50) == [], "the first edit is still under way"
+    await store.store_redrawn(BOT.id, ADA, 900, line)
+    assert await holding(sql, "mathilda") == {}
 
 
 async def test_json_field_names_do_not_count_as_shown_text(driver: TurnDriver, store: Store) -> None:
