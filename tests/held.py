@@ -1,7 +1,8 @@
 """`python -m tests.held FILE run`: runs Relay and records what blocks its event loop.
 
 Only processor time counts, so a busy machine changes nothing: that of the loop's own thread in each callback, and that
-of the whole process between two ticks of the loop, as another thread may hold the interpreter's lock.
+of the whole process between two ticks of the loop, as another thread may hold the interpreter's lock. While the loop's
+thread waits for a processor, nobody blocks it: other threads may work without the lock then.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Watch:
     def __init__(self, file: Path) -> None:
         self._file = file.open("a", encoding="utf-8")
         self._ticking: asyncio.AbstractEventLoop | None = None
-        self._ticked = 0.0
+        self._ticked = (0.0, 0.0)
+        self._queue = Path(f"/proc/self/task/{threading.main_thread().native_id}/schedstat").open("rb", buffering=0)
         self._began = 0.0
         self._stack = ""
         self._main = threading.main_thread().ident or 0
@@ -57,7 +59,7 @@ class Watch:
                 return run(handle)
             if self._ticking is not handle._loop:  # type: ignore[attr-defined]
                 self._ticking = handle._loop  # type: ignore[attr-defined]
-                self._ticked = time.process_time()
+                self._ticked = self._times()
                 self._ticking.call_later(TICK, self._tick)
             self._stack, self._began = "", time.thread_time()
             run(handle)
@@ -70,12 +72,19 @@ class Watch:
         threading.Thread(target=self._look, daemon=True).start()
 
     def _tick(self) -> None:
-        now = time.process_time()
-        took, self._ticked = now - self._ticked, now
+        now = self._times()
+        took = min(after - before for after, before in zip(now, self._ticked, strict=True))
+        self._ticked = now
         if took >= TOLD:
             self._write(took, "tick", "")
         if self._ticking:
             self._ticking.call_later(TICK, self._tick)
+
+    def _times(self) -> tuple[float, float]:
+        """Returns the process's processor time, and the time in which the loop's thread didn't wait for a processor."""
+        self._queue.seek(0)
+        waited = int(self._queue.read(100).split()[1])  # ns; Documentation/scheduler/sched-stats.rst of Linux
+        return time.process_time(), time.perf_counter() - waited / 1e9
 
     def _look(self) -> None:
         """Records where the loop's thread is once a callback takes long."""

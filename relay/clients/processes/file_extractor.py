@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import json
 import signal
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ MOST_MADE = 64 * 2**20
 MOST_TROUBLE = 2000
 """How many bytes of what libraries print are kept."""
 PIECE = 2**16
-"""How many bytes are read at once."""
+"""How many bytes are read or written at once."""
 PROGRAM = program("relay.media.extraction")
 TOO_LONG = "It takes too long to open."
 NOT_OPENED = "It can't be opened: it is damaged, or too large for this machine."
@@ -91,19 +92,20 @@ async def _feed(stdin: asyncio.StreamWriter, head: bytes, content: bytes) -> Non
     """Sends the file. Keeps the pipe open, because its end tells the process that its parent is gone."""
     with contextlib.suppress(ConnectionError):  # it has ended; its exit code says why
         stdin.write(head)
-        stdin.write(content)
-        await stdin.drain()
+        for start in range(0, len(content), PIECE):  # a pipe copies what it can't send at once
+            stdin.write(memoryview(content)[start : start + PIECE])
+            await stdin.drain()
 
 
 async def _read(stdout: asyncio.StreamReader, process: asyncio.subprocess.Process) -> bytes:
     """Reads all output. Kills the process if there is too much."""
-    output = bytearray()
+    output = io.BytesIO()  # whose value, unlike a bytearray's, is not copied
     while piece := await stdout.read(PIECE):
-        output += piece
-        if len(output) > MOST_MADE:
-            output.clear()
+        output.write(piece)
+        if output.tell() > MOST_MADE:
+            output = io.BytesIO()
             kill(process)
-    return bytes(output)
+    return output.getvalue()
 
 
 async def _last(stderr: asyncio.StreamReader) -> bytes:
@@ -116,15 +118,15 @@ async def _last(stderr: asyncio.StreamReader) -> bytes:
 
 def _parse_answer(output: bytes) -> Made | None:
     """Parses the process's result and files; None if invalid."""
-    line, _, rest = output.partition(b"\n")
+    start = output.find(b"\n") + 1 or len(output)
     try:
-        answer = json.loads(line)
+        answer = json.loads(output[:start])
         if "refused" in answer:
             return answer, []
-        made, start = [], 0
+        made = []
         for size in answer["sizes"]:
-            made.append(rest[start : start + size])
+            made.append(output[start : start + size])
             start += size
-        return (answer, made) if start == len(rest) and isinstance(answer["told"], dict) else None
+        return (answer, made) if start == len(output) and isinstance(answer["told"], dict) else None
     except (ValueError, TypeError, KeyError):
         return None

@@ -4,6 +4,7 @@ Claude."""
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 from collections.abc import Iterator
@@ -99,14 +100,14 @@ class AiohttpRequest(BaseRequest):
 
     async def download(self, url: str, most: int) -> tuple[int, bytes]:
         """Returns the status and body of an address, reading little more than `most` bytes."""
-        body = bytearray()
+        body = io.BytesIO()  # whose value, unlike a bytearray's, is not copied: 20 MB would block the loop
         with _failures():
             async with self._open().get(url, allow_redirects=False) as response:
                 async for piece in response.content.iter_chunked(2**16):
-                    body += piece
-                    if len(body) > most:
+                    body.write(piece)
+                    if body.tell() > most:
                         break
-                return response.status, bytes(body)
+                return response.status, body.getvalue()
 
     async def server_time(self) -> datetime | None:
         """Returns the server's time (whole seconds); None if unknown."""
