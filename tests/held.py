@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import threading
 import time
@@ -45,7 +46,7 @@ class Watch:
         self._file = file.open("a", encoding="utf-8")
         self._ticking: asyncio.AbstractEventLoop | None = None
         self._ticked = (0.0, 0.0)
-        self._queue = Path(f"/proc/self/task/{threading.main_thread().native_id}/schedstat").open("rb", buffering=0)
+        self._queue = os.open(f"/proc/self/task/{threading.main_thread().native_id}/schedstat", os.O_RDONLY)
         self._began = 0.0
         self._stack = ""
         self._main = threading.main_thread().ident or 0
@@ -82,8 +83,7 @@ class Watch:
 
     def _times(self) -> tuple[float, float]:
         """Returns the process's processor time, and the time in which the loop's thread didn't wait for a processor."""
-        self._queue.seek(0)
-        waited = int(self._queue.read(100).split()[1])  # ns; Documentation/scheduler/sched-stats.rst of Linux
+        waited = int(os.pread(self._queue, 100, 0).split()[1])  # ns; Documentation/scheduler/sched-stats.rst of Linux
         return time.process_time(), time.perf_counter() - waited / 1e9
 
     def _look(self) -> None:

@@ -210,9 +210,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where id = any (array(select jsonb_array_elements_text(p_plan -> 'preferences')::bigint))))
 $$;
 
--- Starts a previewed erasure on a person's tap, including what was derived since the preview. Returns whether it
--- started.
-create or replace function public.relay_erase_begin(p_erasure_id bigint, p_user_id bigint, p_admin boolean)
+-- Starts a previewed erasure on a person's tap in turn p_turn_id (null: none), including what was derived since the
+-- preview. Returns whether it has started.
+create or replace function public.relay_erase_begin(
+    p_erasure_id bigint, p_user_id bigint, p_admin boolean, p_turn_id bigint)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
@@ -223,6 +224,8 @@ begin
     where id = p_erasure_id and user_id = p_user_id and status = 'preview'
         and created_at > now() - interval '15 minutes' for update;
     if own.id is null then
+        update erasure set work = work || jsonb_build_object('turns', (work -> 'turns') || to_jsonb(p_turn_id))
+        where id = p_erasure_id and user_id = p_user_id and status = 'working' and p_turn_id is not null;
         return to_jsonb(exists (
             select from erasure where id = p_erasure_id and user_id = p_user_id and status <> 'preview'));
     end if;
@@ -237,6 +240,7 @@ begin
     plan := plan || relay.existing(plan);
     update erasure set status = 'working', created_at = now(), counts = relay.erase_counts(plan),
         work = plan || jsonb_build_object('admin', p_admin, 'phase', 'rows', 'after', 0, 'owed', '[]'::jsonb,
+            'turns', to_jsonb(array_remove(array[p_turn_id], null)),
             'gone', plan -> 'messages', 'gone_memories', plan -> 'memories', 'gone_artefacts', plan -> 'artefacts')
     where id = own.id;
     perform relay.owe_job('erasure', own.id::text);
@@ -366,12 +370,16 @@ declare
 begin
     delete from erasure where status = 'preview' and created_at < now() - interval '15 minutes';
     loop
-        -- An answer in progress may repeat what is erased. The sweeps begin when it has ended.
+        -- A turn in progress may repeat what is erased: an answer, a list, a page behind a button. The sweeps begin when
+        -- it has ended, unless it waits for an erasure itself.
         select * into own from erasure e
         where status = 'working' and id = coalesce(p_erasure_id, id) and not (
             work @> '{"phase": "messages", "after": 0}' and exists (
-                select from turn t where t.space_id = e.space_id and t.kind = 'message' and t.lease_until > now()
-                    and t.status in ('working', 'answered') and t.created_at < e.created_at))
+                select from turn t
+                where t.lease_until > now() and t.status in ('working', 'answered') and t.created_at < e.created_at
+                    and (t.space_id = e.space_id or t.space_id is null and t.kind = 'control' and (t.user_id = e.user_id
+                        or (select chat_id from lane where id = t.lane_id) = any (relay.chats_of(e.space_id))))
+                    and not exists (select from erasure where work -> 'turns' @> to_jsonb(t.id))))
         order by id limit 1 for update skip locked;
         exit when own.id is null;
         phase := own.work ->> 'phase';

@@ -142,12 +142,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where a.turn_id = p_turn_id and t.bot_id = a.bot_id
 $$;
 
--- Records an announcement: message p_seq now shows p_request (null: there was nothing to announce).
+-- Records an announcement: message p_seq now shows p_request (null: there was nothing to announce). If an erasure
+-- overtook the edit, the announcement stays due until the message was retracted (see relay_retracted).
 create or replace function public.relay_announced(p_turn_id bigint, p_seq integer, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     update announcement a set status = 'done',
         before = coalesce(a.before, (select request from outbox where turn_id = p_turn_id and seq = p_seq))
-    where turn_id = p_turn_id;
+    where turn_id = p_turn_id
+        and not exists (select from outbox where turn_id = p_turn_id and seq = p_seq and sending_text = '');
     select relay.redraw(id, p_request) from outbox
     where turn_id = p_turn_id and seq = p_seq and p_request is not null;
     select 'true'::jsonb

@@ -186,20 +186,22 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
         order by sent_at desc limit p_limit) few
 $$;
 
--- Records the result for such a message: deleted, edited, or left (Telegram refused) for the person to delete.
+-- Records the result for such a message: deleted, edited, or left (Telegram refused) for the person to delete. Queues an
+-- announcement that is still due under it.
 create or replace function public.relay_retracted(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_outcome text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     done retraction;
+    own constant bigint := relay.record_of(p_bot_id, p_chat_id, p_message_id);
 begin
     delete from retraction where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = p_message_id
     returning * into done;
     if done.erasure_id is null then
         return 'false';
     end if;
-    update outbox set sending_text = null
-    where id = relay.record_of(p_bot_id, p_chat_id, p_message_id) and sending_text = '';
+    update outbox set sending_text = null where id = own and sending_text = '';
+    perform relay.announce(t, '{}') from outbox d join turn t on t.id = d.turn_id where d.id = own;
     update erasure set counts = counts
         || jsonb_build_object(p_outcome, coalesce((counts ->> p_outcome)::integer, 0) + 1)
     where id = done.erasure_id and done.request ->> 'text' is distinct from relay.told_erased();

@@ -105,7 +105,7 @@ class SharedRelay:
         await self.again()
 
     async def polled(self) -> None:
-        await self.tg.wait_polling(timeout=20)
+        await self.tg.wait_polling(timeout=60)
 
     def tracebacks(self) -> list[str]:
         """Returns the lines of the log that hold a traceback."""

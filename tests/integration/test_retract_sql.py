@@ -23,6 +23,7 @@ from tests.integration.turn_driver import (
     FINISHED,
     GROUP,
     TurnDriver,
+    due_announcements,
     fact,
     group,
     incoming_of,
@@ -201,6 +202,30 @@ async def test_a_text_redrawn_by_a_button_is_erased_too(driver: TurnDriver, stor
     assert await holding(sql, "mathilda") == {}, "a redraw after the erasure must store nothing"
 
 
+async def test_an_erasure_waits_for_what_other_turns_are_about_to_show(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await command(driver, "/preferences", "None yet.", first=900)
+    listing = await driver.turn(ADA, "/memory")
+    erasing = [await driver.turn(ADA, f"/status {number}") for number in (1, 2)]
+    (learned,) = await driver.teach(ADA, SISTER)
+    shown = await store.erase_preview(private(ADA), {"memory_id": learned.memory_id}, ADA, False)
+    assert shown
+    for turn in erasing:
+        assert await store.erase_begin(shown.erasure_id, ADA, False, turn.turn_id)
+    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
+        pass
+    assert await sql("select e.status, content from erasure e left join memory on true") == [("working", None)]
+    page = {"text": f"1 memory\n- #1 {SISTER}", "entities": []}
+    assert await store.start_redrawing(BOT.id, ADA, 900, page)
+    await store.store_redrawn(BOT.id, ADA, 900, page)
+    await sent(store, listing, page, first=910)
+    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
+        pass
+    assert {row.message_id for row in await store.retractions(BOT.id, None, 50)} == {900, 910}
+    assert await holding(sql, "mathilda") == {}
+
+
 @pytest.mark.parametrize("word", ["Mathilda", "boats"])
 async def test_a_message_counts_as_showing_both_texts_until_telegram_confirms_the_new_one(
     word: str, driver: TurnDriver, store: Store, sql: Sql
@@ -293,6 +318,33 @@ async def test_two_edits_at_once_are_both_recorded_and_erased(driver: TurnDriver
     assert await store.start_redrawing(BOT.id, ADA, 900, rows)
     assert await store.retractions(BOT.id, None, 50) == [], "the first edit is still under way"
     await store.store_redrawn(BOT.id, ADA, 900, line)
+    assert await holding(sql, "mathilda") == {}
+
+
+async def test_what_is_left_of_an_announcement_that_an_erasure_overtook_is_told_afterwards(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    exchange = await driver.exchange(ADA, "My sister is Mathilda, and I love boats", "Noted.", close=False)
+    await sent(store, exchange.turn, {"text": "Noted."}, first=900)
+    for content in (SISTER, "loves boats"):
+        await sql(
+            "select relay.keep_finding((select id from thread), jsonb_build_object('action', 'learn', 'kind', 'fact', "
+            "'subject_id', 9, 'subject', 'Ada', 'pending', false, 'tainted', false, 'evidence', array[%s::bigint], "
+            "'content', %s::text))",
+            exchange.context.message_id,
+            content,
+        )
+    (due,) = await due_announcements(store)
+    assert len(due.tells) == 2
+    line = {"text": f"Noted.\n\n🧠 Learned: {SISTER} · loves boats", "entities": []}
+    assert await store.start_redrawing(BOT.id, ADA, 900, line)
+    await erase(store, private(ADA), {"words": "mathilda"})
+    await store.record_announced(due.turn_id, 1, line)
+    assert await due_announcements(store) == []
+    await retract(store, Chat(), BOT.id)
+    (again,) = await due_announcements(store)
+    told = [one.content for one in again.changes if one.id in again.tells]
+    assert told == ["loves boats"]
     assert await holding(sql, "mathilda") == {}
 
 

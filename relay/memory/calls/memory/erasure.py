@@ -32,8 +32,9 @@ class ErasureCalls(Calls):
         that asked; the event log drops its words."""
 
     @rpc()
-    async def erase_begin(self, erasure_id: int, user_id: int, admin: bool) -> bool:
-        """Starts a previewed erasure; returns whether it did. From then on it will be finished after any crash."""
+    async def erase_begin(self, erasure_id: int, user_id: int, admin: bool, turn_id: int | None = None) -> bool:
+        """Starts a previewed erasure; returns whether it did. From then on it will be finished after any crash. It
+        waits for turns in progress, but not for `turn_id`, which waits for it."""
 
     @rpc()
     async def erase_keep(self, erasure_id: int, user_id: int) -> bool:
