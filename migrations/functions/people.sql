@@ -214,20 +214,21 @@ begin
     return 'true';
 end $$;
 
--- Creates an invitation. Returns when it expires; null if p_most are open.
-create or replace function public.relay_invite(
-    p_hash text, p_for_whom text, p_days integer, p_most integer, p_by bigint, p_by_name text)
+-- Creates an invitation. Returns when it expires; null if p_most are open. It replaces one of the same turn (null: none),
+-- which a killed process made and nobody was given.
+create or replace function public.relay_invite(p_hash text, p_for_whom text, p_days integer, p_most integer, p_by bigint,
+    p_by_name text, p_turn_id bigint)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     open_until constant timestamptz := now() + make_interval(days => p_days);
 begin
     perform relay.lock_people();
-    delete from invite where role = 'user' and expires_at < now();
+    delete from invite where role = 'user' and (expires_at < now() or turn_id = p_turn_id and used_by is null);
     if (select count(*) from invite where role = 'user' and used_by is null) >= p_most then
         return null;
     end if;
-    insert into invite (hash, role, made_by, made_by_name, for_whom, expires_at)
-    values (p_hash, 'user', p_by, p_by_name, p_for_whom, open_until) on conflict do nothing;
+    insert into invite (hash, role, made_by, made_by_name, for_whom, expires_at, turn_id)
+    values (p_hash, 'user', p_by, p_by_name, p_for_whom, open_until, p_turn_id) on conflict do nothing;
     return to_jsonb(open_until);
 end $$;
 

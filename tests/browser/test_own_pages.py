@@ -10,7 +10,7 @@ from playwright.async_api import Browser, FloatRect, Locator, Page, expect
 
 from tests.acceptance.harness import OWNER
 from tests.browser.site import Site, open_site
-from tests.browser.visit import DESKTOP, PHONE, Visit
+from tests.browser.visit import DESKTOP, PHONE, Visit, visit
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -255,6 +255,19 @@ async def test_filters_and_search_are_in_the_address_and_work_with_keys(browser:
         await here.page.keyboard.press("r")
         await expect(here.page.get_by_role("heading", level=1, name="Reminders")).to_be_visible()
         assert here.trouble == []
+
+
+async def test_signing_out_of_a_browser_ends_the_session(browser: Browser, site: Site) -> None:
+    async with site.call() as api:
+        token = api.headers["Authorization"].removeprefix("Bearer ")
+        keep = f"if (location.protocol === 'http:') sessionStorage.setItem('relay.token', '{token}')"
+        async with visit(browser, site.origin, script=keep) as here:
+            await here.page.goto(f"{site.origin}/#/settings")
+            await here.page.get_by_role("button", name="Sign out").click()
+            await expect(here.page.get_by_role("main")).to_contain_text("Open this page again")
+            assert await here.page.evaluate("sessionStorage.length") == 0
+            assert here.trouble == []
+        assert (await api.get("/me")).status_code == 401
 
 
 @pytest.mark.slow("the other tests of the memory page, and of its requests")

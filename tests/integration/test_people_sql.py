@@ -203,6 +203,19 @@ async def test_an_invitation_whose_response_was_lost_is_made_once(store: Store, 
     assert await sql("select for_whom from invite") == [("Ben",)]
 
 
+async def test_a_command_that_runs_again_after_a_kill_leaves_one_invitation(store: Store, sql: Sql) -> None:
+    await owned_by_ada(store)
+    nonces = [new_nonce() for _ in range(2)]
+    for nonce in nonces:
+        assert await store.invite(digest(nonce) or "", "Ben", ADA, "Ada", 1)
+    assert await store.invite(digest(new_nonce()) or "", "Eve", ADA, "Ada", 2)
+    assert len((await store.list_everybody()).invites) == 2
+    lost, given = [await became(store, knocks(next(strangers), nonce, pairing=False)) for nonce in nonces]
+    assert lost is None
+    assert given
+    assert given["for_whom"] == "Ben"
+
+
 async def test_at_most_twenty_invitations_are_open(store: Store, sql: Sql) -> None:
     for _ in range(20):
         await invited(store)

@@ -78,7 +78,7 @@ async def cancel_invitation(ctx: CommandContext, invite_id: int) -> Invitation:
 async def invite(ctx: CommandContext, for_whom: str = "") -> NewInvitation:
     """Creates an invitation for one person, usable once."""
     nonce, whom = new_nonce(), shorten(for_whom, 60)
-    until = await ctx.store.invite(digest(nonce) or "", whom, ctx.user_id, _decider(ctx))
+    until = await ctx.store.invite(digest(nonce) or "", whom, ctx.user_id, _decider(ctx), ctx.turn.turn_id)
     if until is None:
         raise CommandRefused(f"{MOST_INVITES} invitations are open, which is the limit. /users lists them.")
     return NewInvitation(nonce, whom, until)

@@ -63,8 +63,11 @@ class PeopleCalls(Calls):
         """Creates the claim link. Returns whether it did; it doesn't if someone already runs the bot."""
 
     @rpc(days=INVITE_DAYS, most=MOST_INVITES)
-    async def invite(self, hash: str, for_whom: str, by: int, by_name: str) -> datetime | None:
-        """Creates an invitation. Returns when it expires; None if too many are open."""
+    async def invite(
+        self, hash: str, for_whom: str, by: int, by_name: str, turn_id: int | None = None
+    ) -> datetime | None:
+        """Creates an invitation. Returns when it expires; None if too many are open. It replaces one that was made in
+        the same turn."""
 
     @rpc()
     async def cancel_invite(self, id: int) -> Invitation | None:

@@ -1,10 +1,12 @@
-// Settings of a memory's sessions, and how much is stored.
+// Settings of a memory's sessions, how much is stored, and signing out.
 
 import { html, useEffect, useState } from "../lib/preact.js";
-import { put, save } from "../kit/api.js";
+import { put, remove, save } from "../kit/api.js";
 import { moment, number, plural, size } from "../kit/format.js";
 import { useFetch, useSpaced } from "../kit/hooks.js";
 import { setQuery } from "../kit/router.js";
+import { loseSession } from "../kit/session.js";
+import { telegram } from "../kit/telegram.js";
 import { Button, Card, Facts, Loaded, Notice, Page, Segmented, Select, Slider, Switch, Table, Text, attempt, toast } from "../kit/ui.js";
 
 const PRESETS = [["gentle", "Gentle"], ["standard", "Standard"], ["aggressive", "Aggressive"]];
@@ -24,7 +26,10 @@ export default function Settings({ query, me }) {
     toast("Saved.");
   };
   const document = () => save(new Blob([JSON.stringify(settings.data, null, 2)], { type: "application/json" }), "settings.json");
-  return html`<${Page} title="Settings" text="How sessions are kept, shortened and shown." actions=${html`<${Button} icon="download" disabled=${!settings.data} onClick=${document}>Download</>`}
+  const signOut = () => remove("/session").then(loseSession);
+  return html`<${Page} title="Settings" text="How sessions are kept, shortened and shown."
+    actions=${html`<${Button} icon="download" disabled=${!settings.data} onClick=${document}>Download</>
+      ${!telegram.inside && html`<${Button} icon="out" onClick=${signOut}>Sign out</>`}`}
     tools=${groups.length > 0 && html`<${Select} label="Memory" hidden value=${group?.projectId || ""}
       onChange=${(id) => setQuery({ project: id })} options=${[["", "Your own memory"], ...groups.map((one) => [one.projectId, `Group: ${one.displayName}`])]} />`}>
     ${group && !me.admin && html`<${Notice} tone="warn">Only admins can change these settings.</>`}
