@@ -210,3 +210,14 @@ async def test_a_reminder_made_in_a_shell_says_where_it_will_come_and_all_are_li
     _, listed = await relay(bot.relay.environment, tmp_path, "reminders")
     assert all(f"shell bins {number}.\n" in listed for number in range(1, 8))
     assert "⏰ shell bins\n1 Jan 2031 9:00\nThe bot reminds you in Telegram, as long as relay run is running." in shown
+
+
+async def test_a_program_that_stops_reading_the_output_breaks_nothing(bot: SharedBot, tmp_path: Path) -> None:
+    settings = bot.relay.environment | {"RELAY_ADMINS": "1778"}
+    chat = f"printf 'I like sailing\\nhello\\n' | {sys.executable} -m relay chat --offline"
+    words = ("bash", "-o", "pipefail", "-c", f"{chat} | head -n 1")
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*words, env=settings, cwd=tmp_path, stdout=pipe, stderr=pipe)
+    shown, said = await process.communicate()
+    assert (process.returncode, said.decode()) == (0, "")
+    assert shown.decode().count("\n") == 1

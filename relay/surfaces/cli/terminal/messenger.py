@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sys
 import time
@@ -62,6 +63,15 @@ class Terminal:
                 self._show(method, parameters)
 
     async def call(self, method: str, **parameters: Any) -> Any:
+        try:
+            return await self._carry_out(method, parameters)
+        except BrokenPipeError:
+            # The program that read the output has ended. The rest goes nowhere, as in the “Note on SIGPIPE” of Python's
+            # documentation.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return await self._carry_out(method, parameters)
+
+    async def _carry_out(self, method: str, parameters: dict[str, Any]) -> Any:
         if method in SHOWN:
             if method.startswith("send"):
                 parameters["message_id"] = self.next_id()
