@@ -27,7 +27,8 @@ begin
     else
         perform relay.retract(p_erasure_id, ended, p_needles);
     end if;
-    update announcement set before = null where turn_id = any (ended);
+    update announcement a set before = relay.rest_before(a, e, p_needles)
+    from turn t left join erasure e on e.id = p_erasure_id where t.id = a.turn_id and t.id = any (ended);
     update turn set prompt = null, told = null where id = any (ended) and (prompt is not null or told is not null);
 end $$;
 
@@ -210,10 +211,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where id = any (array(select jsonb_array_elements_text(p_plan -> 'preferences')::bigint))))
 $$;
 
--- Starts a previewed erasure on a person's tap in turn p_turn_id (null: none), including what was derived since the
--- preview. Returns whether it has started.
-create or replace function public.relay_erase_begin(
-    p_erasure_id bigint, p_user_id bigint, p_admin boolean, p_turn_id bigint)
+-- Starts a previewed erasure on a person's tap, including what was derived since the preview. Returns whether it
+-- started.
+create or replace function public.relay_erase_begin(p_erasure_id bigint, p_user_id bigint, p_admin boolean)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
@@ -224,8 +224,6 @@ begin
     where id = p_erasure_id and user_id = p_user_id and status = 'preview'
         and created_at > now() - interval '15 minutes' for update;
     if own.id is null then
-        update erasure set work = work || jsonb_build_object('turns', (work -> 'turns') || to_jsonb(p_turn_id))
-        where id = p_erasure_id and user_id = p_user_id and status = 'working' and p_turn_id is not null;
         return to_jsonb(exists (
             select from erasure where id = p_erasure_id and user_id = p_user_id and status <> 'preview'));
     end if;
@@ -240,7 +238,6 @@ begin
     plan := plan || relay.existing(plan);
     update erasure set status = 'working', created_at = now(), counts = relay.erase_counts(plan),
         work = plan || jsonb_build_object('admin', p_admin, 'phase', 'rows', 'after', 0, 'owed', '[]'::jsonb,
-            'turns', to_jsonb(array_remove(array[p_turn_id], null)),
             'gone', plan -> 'messages', 'gone_memories', plan -> 'memories', 'gone_artefacts', plan -> 'artefacts')
     where id = own.id;
     perform relay.owe_job('erasure', own.id::text);
@@ -330,7 +327,7 @@ declare
     theirs jsonb;
 begin
     if cardinality(summaries) > 0 then
-        update erasure set work = work || jsonb_build_object('summaries', summaries, 'owed', '[]'::jsonb)
+        update erasure set work = work - 'since' || jsonb_build_object('summaries', summaries, 'owed', '[]'::jsonb)
         where id = p_erasure.id;
         return false;
     end if;
@@ -357,6 +354,21 @@ begin
     return true;
 end $$;
 
+-- Tests whether a turn in progress may still show what it read: an answer until it is sent, or for ten minutes if its
+-- process was killed; a list or a page for half a minute after p_since, as it may be queued behind the tap that erases. What
+-- terminals and programs are shown is not in a chat.
+create or replace function relay.may_show(p_turn relay.turn, p_since timestamptz) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case
+        when p_turn.kind = 'control' and p_turn.bot_id = 0 then false
+        when p_turn.status = 'answered' then p_turn.lease_until > now() or p_turn.answered_at > now() - interval '10 minutes'
+        when p_turn.kind = 'message' then p_turn.lease_until > now()
+        else p_turn.lease_until > now() and p_since > now() - interval '30 seconds' and (
+            exists (select from outbox where turn_id = p_turn.id)
+            or exists (select from inbox where turn_id = p_turn.id
+                and coalesce(payload #>> '{callback_query,data}', '') not like 'xe:%')) end
+$$;
+
 -- Continues an erasure (null: the oldest unfinished one) for half a second: {erasure_id, done, counts, theirs: what
 -- the person must delete, as in erasure.posted, waiting: how many of our messages are still to be deleted or edited}.
 -- Null if there is none, another process runs it, or it has to wait. Previews not started within 15 minutes are dropped.
@@ -370,16 +382,18 @@ declare
 begin
     delete from erasure where status = 'preview' and created_at < now() - interval '15 minutes';
     loop
-        -- A turn in progress may repeat what is erased: an answer, a list, a page behind a button. The sweeps begin when
-        -- it has ended, unless it waits for an erasure itself.
+        -- Turns in progress may show what they read before it was deleted. The sweeps begin when they have ended.
+        update erasure set work = work || jsonb_build_object('since', now())
+        where status = 'working' and id = coalesce(p_erasure_id, id)
+            and work @> '{"phase": "messages", "after": 0}' and not work ? 'since';
         select * into own from erasure e
         where status = 'working' and id = coalesce(p_erasure_id, id) and not (
             work @> '{"phase": "messages", "after": 0}' and exists (
                 select from turn t
-                where t.lease_until > now() and t.status in ('working', 'answered') and t.created_at < e.created_at
+                where t.status in ('working', 'answered') and t.created_at < (e.work ->> 'since')::timestamptz
                     and (t.space_id = e.space_id or t.space_id is null and t.kind = 'control' and (t.user_id = e.user_id
                         or (select chat_id from lane where id = t.lane_id) = any (relay.chats_of(e.space_id))))
-                    and not exists (select from erasure where work -> 'turns' @> to_jsonb(t.id))))
+                    and relay.may_show(t, (e.work ->> 'since')::timestamptz)))
         order by id limit 1 for update skip locked;
         exit when own.id is null;
         phase := own.work ->> 'phase';
@@ -402,7 +416,9 @@ begin
             work = case when phase <> 'end' then work || jsonb_build_object('phase', phase, 'after', coalesce(after, 0)) end
         where id = own.id;
         delete from job where phase = 'end' and kind = 'erasure' and key = own.id::text;
-        exit when phase = 'end' or clock_timestamp() > statement_timestamp() + interval '500 milliseconds';
+        -- What is deleted must be committed before the wait for turns begins.
+        exit when phase = 'end' or own.work ->> 'phase' = 'rows' and phase = 'messages'
+            or clock_timestamp() > statement_timestamp() + interval '500 milliseconds';
     end loop;
     return (
         select jsonb_build_object('erasure_id', id, 'done', status = 'done', 'counts', counts,

@@ -142,14 +142,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     where a.turn_id = p_turn_id and t.bot_id = a.bot_id
 $$;
 
--- Records an announcement: message p_seq now shows p_request (null: there was nothing to announce). If an erasure
--- overtook the edit, the announcement stays due until the message was retracted (see relay_retracted).
+-- Records an announcement: message p_seq now shows p_request (null: there was nothing to announce). If an erasure has
+-- overtaken the edit, or is about to edit the message, the announcement stays due until then (see relay_retracted).
 create or replace function public.relay_announced(p_turn_id bigint, p_seq integer, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    update announcement a set status = 'done',
-        before = coalesce(a.before, (select request from outbox where turn_id = p_turn_id and seq = p_seq))
-    where turn_id = p_turn_id
-        and not exists (select from outbox where turn_id = p_turn_id and seq = p_seq and sending_text = '');
+    update announcement a set
+        before = coalesce(a.before, (select request from outbox where turn_id = p_turn_id and seq = p_seq)),
+        status = case when exists (
+            select from outbox d where d.turn_id = p_turn_id and d.seq = p_seq and (d.sending_text = '' or exists (
+                select from retraction r where r.bot_id = d.bot_id and r.chat_id = d.chat_id
+                    and r.telegram_message_id = d.telegram_message_id))) then 'due' else 'done' end
+    where turn_id = p_turn_id;
     select relay.redraw(id, p_request) from outbox
     where turn_id = p_turn_id and seq = p_seq and p_request is not null;
     select 'true'::jsonb

@@ -99,6 +99,18 @@ begin
     return rest;
 end $$;
 
+-- Returns what is left of an answer as it was before its announcement; null if nothing is, or the answer itself is erased.
+create or replace function relay.rest_before(p_announcement relay.announcement, p_erasure relay.erasure, p_needles jsonb)
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_announcement.before
+        || relay.without_lines(p_announcement.before ->> 'text', p_announcement.before -> 'entities', p_needles)
+        || jsonb_build_object('reply_markup', jsonb_build_object('inline_keyboard', relay.buttons_left(
+            p_announcement.before #> '{reply_markup,inline_keyboard}', p_announcement.turn_id, p_needles,
+            array(select jsonb_array_elements_text(p_erasure.work -> 'gone_memories')::bigint))))
+    from turn t where t.id = p_announcement.turn_id and p_erasure.id is not null
+        and not coalesce(p_erasure.work -> 'gone' @> to_jsonb(t.assistant_message_id), false)
+$$;
+
 -- Removes erased words from what turns sent: from the record at once, from the chats afterwards. Skips turns in
 -- progress.
 create or replace function relay.retract(p_erasure_id bigint, p_turns bigint[], p_needles jsonb) returns void

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from relay.core.errors import RelayError
 from relay.core.ports import MediaStore, Messenger
-from relay.jobs.kinds import JobKind, Retry
+from relay.jobs.kinds import JobKind, NotNow, Retry
 from relay.memory.erasure import finish_erasure, remove_files, retract, sweep
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
-
-class ErasureUnderWay(RelayError):
-    """Another process is working on this erasure."""
+WAIT_SECONDS, LATER_SECONDS = 10.0, 5.0
+"""How long a job waits for its erasure, and how long it lets others go first then."""
 
 
 def erasure_kind(store: Store, media_store: MediaStore, messenger: Messenger | None, bot_id: int) -> JobKind:
@@ -19,8 +17,8 @@ def erasure_kind(store: Store, media_store: MediaStore, messenger: Messenger | N
     comes first takes the next step."""
 
     async def run(job: ClaimedJob) -> bool:
-        if await finish_erasure(store, int(job.key)) is None:
-            raise ErasureUnderWay()
+        if await finish_erasure(store, int(job.key), WAIT_SECONDS) is None:
+            raise NotNow("Another process works on it, or it waits for turns in progress.", LATER_SECONDS)
         await remove_files(store, media_store)
         if messenger is not None:
             await retract(store, messenger, bot_id, int(job.key))

@@ -22,6 +22,14 @@ JOB_PAUSES = RetryPolicy(first=30.0, longest=3600.0, obeyed=6_600.0)
 """No pause exceeds two hours: `relay.is_due` takes a longer one for the mistake of a wrong clock."""
 
 
+class NotNow(RelayError):
+    """A job can't be done now. It's tried again after `seconds`, and that is no failure."""
+
+    def __init__(self, reason: str, seconds: float) -> None:
+        super().__init__(reason)
+        self.seconds = seconds
+
+
 @frozen
 class Retry:
     """How a failed job is retried."""

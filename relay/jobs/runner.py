@@ -11,7 +11,7 @@ import structlog
 
 from relay.core.errors import BudgetUsedUp, DatabaseError, ModelThrottled, RelayError
 from relay.core.frozen import frozen
-from relay.jobs.kinds import JobKind
+from relay.jobs.kinds import JobKind, NotNow
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
@@ -103,6 +103,9 @@ class Runner:
                 came = await kind.run(job)
         except BudgetUsedUp as error:
             await self.store.skip_job(job, str(error), BUDGET_SECONDS)
+            return JobOutcome()
+        except NotNow as error:
+            await self.store.skip_job(job, str(error), error.seconds)
             return JobOutcome()
         except (RelayError, TimeoutError) as error:
             pause = await self._fail(kind, job, error, str(error) or "It took too long.")

@@ -17,8 +17,9 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 PAUSE = 0.5
-MOST_PAUSES = 240
-"""How often to wait for another process's step."""
+LONGEST_WAIT = 120.0
+"""How many seconds an erasure is waited for while another process works on it, or turns that may show what was erased
+are in progress."""
 AT_ONCE = 50
 """How many messages are requested in one call."""
 ERASED = "🔥 Erased."
@@ -35,10 +36,9 @@ async def remove_files(store: Store, media_store: MediaStore) -> None:
         gone = await store.files_gone(gone)
 
 
-async def finish_erasure(store: Store, erasure_id: int) -> ErasureStep | None:
-    """Completes an erasure that was started. None if another process still works on it after two minutes; that process
-    finishes it."""
-    for _ in range(MOST_PAUSES):
+async def finish_erasure(store: Store, erasure_id: int, seconds: float = LONGEST_WAIT) -> ErasureStep | None:
+    """Completes an erasure that was started. None if it still has to wait after `seconds`; its job finishes it."""
+    for _ in range(int(seconds / PAUSE)):
         step = await store.erase_step(erasure_id)
         while step is not None and not step.done:
             step = await store.erase_step(erasure_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing import insist
 from relay.surfaces.telegram.outgoing.redraw import redraw
+from relay.surfaces.telegram.turns.announcements import with_line
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
+from tests.integration.test_buttons import Desk
 from tests.integration.test_erase_sql import erase
 from tests.integration.turn_driver import (
     ADA,
@@ -202,28 +205,71 @@ async def test_a_text_redrawn_by_a_button_is_erased_too(driver: TurnDriver, stor
     assert await holding(sql, "mathilda") == {}, "a redraw after the erasure must store nothing"
 
 
-async def test_an_erasure_waits_for_what_other_turns_are_about_to_show(
-    driver: TurnDriver, store: Store, sql: Sql
-) -> None:
-    await command(driver, "/preferences", "None yet.", first=900)
-    listing = await driver.turn(ADA, "/memory")
-    erasing = [await driver.turn(ADA, f"/status {number}") for number in (1, 2)]
+async def begun(driver: TurnDriver, store: Store) -> int:
+    """Teaches what is then being erased. Returns the erasure."""
     (learned,) = await driver.teach(ADA, SISTER)
     shown = await store.erase_preview(private(ADA), {"memory_id": learned.memory_id}, ADA, False)
     assert shown
-    for turn in erasing:
-        assert await store.erase_begin(shown.erasure_id, ADA, False, turn.turn_id)
-    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
+    assert await store.erase_begin(shown.erasure_id, ADA, False)
+    return shown.erasure_id
+
+
+async def step(store: Store, erasure_id: int) -> bool:
+    """Takes the steps of an erasure that can be taken now. Returns whether it is done."""
+    while (done := await store.erase_step(erasure_id)) is not None and not done.done:
         pass
-    assert await sql("select e.status, content from erasure e left join memory on true") == [("working", None)]
+    return done is not None
+
+
+@pytest.mark.parametrize("read", ["before the erasure begins", "before what is erased is deleted"])
+async def test_an_erasure_waits_for_what_other_turns_are_about_to_show(
+    read: str, driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await command(driver, "/preferences", "None yet.", first=900)
+    listing = await driver.turn(ADA, "/memory") if "begins" in read else None
+    erasure_id = await begun(driver, store)
+    listing = listing or await driver.turn(ADA, "/memory")
+    assert not await step(store, erasure_id)
+    assert await sql("select from memory") == [], "what can be deleted is"
     page = {"text": f"1 memory\n- #1 {SISTER}", "entities": []}
     assert await store.start_redrawing(BOT.id, ADA, 900, page)
     await store.store_redrawn(BOT.id, ADA, 900, page)
+    later = await driver.turn(ADA, "/memory")
     await sent(store, listing, page, first=910)
-    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
-        pass
+    assert await step(store, erasure_id), "what is read afterwards can't hold it"
+    await sent(store, later, {"text": "0 memories"}, first=920)
     assert {row.message_id for row in await store.retractions(BOT.id, None, 50)} == {900, 910}
     assert await holding(sql, "mathilda") == {}
+
+
+async def test_an_erasure_waits_for_parts_whose_process_was_killed(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    listing = await driver.turn(ADA, "/memory")
+    await store.deliver(listing, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": f"- #1 {SISTER}"})])
+    erasure_id = await begun(driver, store)
+    await sql("update turn set lease_owner = null, lease_until = null where id = %s", listing.turn_id)
+    assert not await step(store, erasure_id)
+    (again,) = await driver.claim()
+    await store.store_sent(again, [PartResult(1, "sent", 910)], True)
+    assert await step(store, erasure_id)
+    assert await holding(sql, "mathilda") == {}
+
+
+async def test_an_erasure_does_not_wait_for_taps_that_wait_for_it(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    desk = Desk(driver)
+    for _ in range(2):
+        await desk.press("xe:1", 900)
+    erasure_id = await begun(driver, store)
+    assert await step(store, erasure_id)
+
+
+async def test_an_erasure_does_not_wait_long_for_what_is_queued_behind_it(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await Desk(driver).press("xk:1", 900)
+    erasure_id = await begun(driver, store)
+    assert not await step(store, erasure_id)
+    await sql("update erasure set work = work || jsonb_build_object('since', now() - interval '31 seconds')")
+    assert await step(store, erasure_id)
 
 
 @pytest.mark.parametrize("word", ["Mathilda", "boats"])
@@ -321,31 +367,56 @@ async def test_two_edits_at_once_are_both_recorded_and_erased(driver: TurnDriver
     assert await holding(sql, "mathilda") == {}
 
 
-async def test_what_is_left_of_an_announcement_that_an_erasure_overtook_is_told_afterwards(
+async def find(sql: Sql, content: str) -> None:
+    """Learns something after the last answer."""
+    ((evidence,),) = await sql("select max(id) from message where role = 'user'")
+    finding = {"action": "learn", "kind": "fact", "subject_id": ADA, "subject": "Ada", "pending": False,
+               "tainted": False, "evidence": [evidence], "content": content}  # fmt: skip
+    await sql("select relay.keep_finding((select id from thread), %s::jsonb)", json.dumps(finding))
+
+
+async def announced(store: Store) -> str:
+    """Announces what is due under the last answer. Returns the text that it then shows."""
+    (due,) = await due_announcements(store)
+    request = with_line(due)
+    assert request
+    assert await store.start_redrawing(BOT.id, ADA, 900, request)
+    await store.record_announced(due.turn_id, 1, request)
+    text: str = request["text"]
+    return text
+
+
+async def test_what_is_left_of_an_announcement_that_an_erasure_overtook_is_told_once(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     exchange = await driver.exchange(ADA, "My sister is Mathilda, and I love boats", "Noted.", close=False)
     await sent(store, exchange.turn, {"text": "Noted."}, first=900)
-    for content in (SISTER, "loves boats"):
-        await sql(
-            "select relay.keep_finding((select id from thread), jsonb_build_object('action', 'learn', 'kind', 'fact', "
-            "'subject_id', 9, 'subject', 'Ada', 'pending', false, 'tainted', false, 'evidence', array[%s::bigint], "
-            "'content', %s::text))",
-            exchange.context.message_id,
-            content,
-        )
+    await find(sql, "loves boats")
+    assert await announced(store) == "Noted.\n\n🧠 Learned: loves boats"
+    await find(sql, SISTER)
     (due,) = await due_announcements(store)
-    assert len(due.tells) == 2
-    line = {"text": f"Noted.\n\n🧠 Learned: {SISTER} · loves boats", "entities": []}
-    assert await store.start_redrawing(BOT.id, ADA, 900, line)
+    both = with_line(due)
+    assert both
+    assert await store.start_redrawing(BOT.id, ADA, 900, both)
     await erase(store, private(ADA), {"words": "mathilda"})
-    await store.record_announced(due.turn_id, 1, line)
+    await store.record_announced(due.turn_id, 1, both)
     assert await due_announcements(store) == []
     await retract(store, Chat(), BOT.id)
-    (again,) = await due_announcements(store)
-    told = [one.content for one in again.changes if one.id in again.tells]
-    assert told == ["loves boats"]
+    assert await announced(store) == "Noted.\n\n🧠 Learned: loves boats"
     assert await holding(sql, "mathilda") == {}
+
+
+async def test_an_announcement_on_a_message_that_an_erasure_is_about_to_edit_is_told_again_afterwards(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await answered(driver, "I love boats", "Noted.", SISTER, first=900)
+    await find(sql, "loves boats")
+    await erase(store, private(ADA), {"words": "mathilda"})
+    assert await announced(store) == "Noted.\n\n🧠 Learned: loves boats"
+    await retract(store, Chat(), BOT.id)
+    assert await announced(store) == "Noted.\n\n🧠 Learned: loves boats"
+    await retract(store, Chat(), BOT.id)
+    assert await due_announcements(store) == []
 
 
 async def test_json_field_names_do_not_count_as_shown_text(driver: TurnDriver, store: Store) -> None:

@@ -48,7 +48,7 @@ class Erasing:
     """The outcome of an erasure."""
 
     step: ErasureStep | None
-    """None: another process is working on it and will finish it."""
+    """None: it has to wait, and will be finished in the background."""
     clears: bool = False
     """The database's files can be rewritten at once."""
     backups: bool = False
@@ -78,7 +78,7 @@ async def keep_shown(ctx: CommandContext, erasure_id: int) -> None:
 
 async def erase_shown(ctx: CommandContext, erasure_id: int) -> Erasing:
     """Erases what was previewed, and retracts the bot's own messages that repeat it."""
-    if not await ctx.store.erase_begin(erasure_id, ctx.user_id, ctx.admin, ctx.turn.turn_id):
+    if not await ctx.store.erase_begin(erasure_id, ctx.user_id, ctx.admin):
         raise CommandRefused(TOO_LATE)
     done = await finish_erasure(ctx.store, erasure_id)
     if done is None:

@@ -32,9 +32,8 @@ class ErasureCalls(Calls):
         that asked; the event log drops its words."""
 
     @rpc()
-    async def erase_begin(self, erasure_id: int, user_id: int, admin: bool, turn_id: int | None = None) -> bool:
-        """Starts a previewed erasure; returns whether it did. From then on it will be finished after any crash. It
-        waits for turns in progress, but not for `turn_id`, which waits for it."""
+    async def erase_begin(self, erasure_id: int, user_id: int, admin: bool) -> bool:
+        """Starts a previewed erasure; returns whether it did. From then on it will be finished after any crash."""
 
     @rpc()
     async def erase_keep(self, erasure_id: int, user_id: int) -> bool:
@@ -47,7 +46,8 @@ class ErasureCalls(Calls):
 
     @rpc()
     async def erase_step(self, erasure_id: int | None = None) -> ErasureStep | None:
-        """Continues an erasure (None: the oldest) for a second. None: there is none, or another process works on it."""
+        """Continues an erasure (None: the oldest) for a second. None: there is none, another process works on it, or it
+        waits for turns that may show what was erased."""
 
     @rpc()
     async def retractions(self, bot_id: int, erasure_id: int | None, limit: int) -> list[Retraction]:
