@@ -23,7 +23,7 @@ relay: ## any other relay command (ARGS=doctor; ARGS="remember I sail"; ARGS=--h
 	@exec $(BIN)/relay $(ARGS)
 
 # Files go out in their order: the slow ones, of tests/acceptance, first, so that no process ends with one alone.
-TEST = $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --durations=15 -rRs
+TEST = $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --durations=15 -rRs --rerun-show-tracebacks
 # For two cores. A test waits for half of its time.
 FAST = $(TEST) -n 4
 WHOLE = $(TEST) -n 4 --cov --cov-report=term --cov-fail-under=90
