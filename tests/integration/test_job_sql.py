@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import signal
 import subprocess
 import sys
 import uuid
@@ -100,14 +101,19 @@ def test_killing_processes_neither_loses_nor_repeats_a_job(counting: str) -> Non
     cut_off = 0
     try:
         for _ in range(3):
-            done_by(workers[0], 5)
+            done_by(workers[0], 1)
+            workers[1].send_signal(signal.SIGCONT)
+            done_by(workers[0], 4)
             workers[0].kill()
             workers[0].wait()
+            workers[1].send_signal(signal.SIGSTOP)  # it would do everything while the other one starts
             with psycopg.connect(counting, autocommit=True) as connection:
                 cut_off += len(
                     connection.execute("select key from relay.job where lease_owner = %s", [mine]).fetchall()
                 )
             workers[0] = begin(counting, mine)  # its next start releases what it held
+        done_by(workers[0], 1)
+        workers[1].send_signal(signal.SIGCONT)
         for worker in workers:
             assert worker.wait(60) == 0
     finally:
