@@ -26,7 +26,7 @@ async def test_an_erasure_by_another_process_is_not_reported_as_left_undone(
         assert "Nothing was erased." in capsys.readouterr().out
         monkeypatch.setattr(erasure, "PAUSE", 1000.0)
         await erase(settings, "zanzibarix", True, False, False)
-        assert "It has to wait for another process" in capsys.readouterr().out
+        assert "It has to wait for work in progress" in capsys.readouterr().out
     finally:
         embedded.drop(name)
 

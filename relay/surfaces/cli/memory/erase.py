@@ -79,7 +79,7 @@ async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bo
         removed = await purge_backups(ctx) if purge else 0
         print_json(EraseResult(found, done.step, bool(done.step) and not remains, removed))
     elif done.step is None:
-        print("It has to wait for another process, and will be finished then. The backups were not changed.")
+        print("It has to wait for work in progress, and will be finished afterwards. The backups were not changed.")
     else:
         print(f"Erased for good: {counts(done.step.counts)}. {'' if purge else done.remains or ''}".strip())
         if waiting := done.step.waiting:

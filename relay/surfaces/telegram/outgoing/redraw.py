@@ -36,8 +36,7 @@ async def redraw(
     seconds: float | None = None,
 ) -> None:
     """Edits a message and records it. Repeats that until Telegram answers, unless meanwhile something is erased from
-    the message or another edit of it begins. Raises `MessengerRefused`, and
-    `TimeoutError` after `seconds` of that."""
+    the message or another edit of it begins. Raises `MessengerRefused`, and `TimeoutError` after `seconds` of that."""
     tries = itertools.count()
 
     async def attempt() -> bool:
