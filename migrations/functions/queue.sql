@@ -17,7 +17,8 @@ end $$;
 create or replace function relay.turn_json(p_turn relay.turn) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', p_turn.id, 'fence', p_turn.fence, 'kind', p_turn.kind, 'status', p_turn.status,
-        'failures', p_turn.failures, 'killed', p_turn.killed >= 25, 'user_id', coalesce(p_turn.user_id, 0),
+        'failures', p_turn.failures, 'killed', p_turn.killed >= 25,
+        'stopped', p_turn.stop_asked, 'user_id', coalesce(p_turn.user_id, 0),
         'space_id', p_turn.space_id,
         'owner_id', (select s.owner_id from space s where s.id = p_turn.space_id and s.kind = 'private'),
         'role', (select role from person where user_id = p_turn.user_id),
@@ -462,6 +463,6 @@ language sql set search_path = relay, extensions, pg_temp as $$
         update turn t set stop_asked = true from lane l
         where l.bot_id = p_bot_id and l.chat_id = p_chat_id and l.open_turn_id = t.id
             and case when p_turn_id is null then l.topic_id = p_topic_id else t.id = p_turn_id end
-            and t.status in ('working', 'answered') and t.lease_owner is not null and not t.stop_asked returning 1)
+            and t.status in ('working', 'answered') and not t.stop_asked returning 1)
     select to_jsonb(exists (select from asked))
 $$;

@@ -42,6 +42,8 @@ class ClaimedTurn:
     """It was said in an off-the-record session."""
     killed: bool = False
     """Its process died with it again and again."""
+    stopped: bool = False
+    """Someone wanted it stopped while no process ran it, or while another did."""
     message: QueuedMessage | None = None
     """The queued message that it sends, if no update began it."""
     owner_id: int | None = None

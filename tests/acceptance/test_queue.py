@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
@@ -31,7 +31,9 @@ def slow(shared_relay: SharedRelay, seconds: float = 2.0) -> str:
     return word
 
 
-async def test_a_repeatedly_failing_turn_is_set_aside_and_its_thread_continues(shared_relay: SharedRelay) -> None:
+@pytest.fixture
+def poison(shared_relay: SharedRelay) -> Iterator[str]:
+    """Returns a message that the database doesn't store, so that its turn fails."""
     shared_relay.sql(
         "create function relay.poison() returns trigger language plpgsql as $$ begin"
         " if new.text like '%%poison%%' then raise exception 'a broken row'; end if; return new; end $$"
@@ -39,9 +41,30 @@ async def test_a_repeatedly_failing_turn_is_set_aside_and_its_thread_continues(s
     shared_relay.sql(
         "create trigger poison before insert on relay.message for each row execute function relay.poison()"
     )
+    yield "poison"
+    shared_relay.sql("drop function relay.poison() cascade")
+
+
+async def test_a_failing_turn_can_be_stopped_before_it_is_tried_again(shared_relay: SharedRelay, poison: str) -> None:
+    chat = shared_relay.guest()
+    await shared_relay.tg.say(chat, None, poison)
+    await shared_relay.until(
+        "select count(*) from relay.turn where failures = 1 and lease_owner is null and user_id = %s", chat.id
+    )
+    await shared_relay.tg.say(chat, None, "/stop")
+    await shared_relay.answered(chat, await shared_relay.asked(chat), timeout=30)
+    failed = "select max(failures) from relay.turn where user_id = %s"
+    assert shared_relay.sql(failed, chat.id) == [(1,)], "it was not tried again"
+    assert shared_relay.said(chat)[0] == "Stopped."
+
+
+async def test_a_repeatedly_failing_turn_is_set_aside_and_its_thread_continues(
+    shared_relay: SharedRelay, poison: str
+) -> None:
+    before = shared_relay.relay.output().count("Traceback")
     chat, other = shared_relay.guest(), shared_relay.guest()
     await shared_relay.answered(other, await shared_relay.asked(other))
-    await shared_relay.tg.say(chat, None, "poison")
+    await shared_relay.tg.say(chat, None, poison)
     await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
     await asyncio.sleep(0.3)
     behind, elsewhere = await shared_relay.asked(chat), await shared_relay.asked(other)
@@ -55,8 +78,7 @@ async def test_a_repeatedly_failing_turn_is_set_aside_and_its_thread_continues(s
     assert "set aside after failing three times" in told
     assert "a broken row" in told
     assert "poison" not in told, "admins don't see the person's words"
-    shared_relay.sql("drop function relay.poison() cascade")
-    assert shared_relay.relay.output().count("Traceback") == 3
+    assert shared_relay.relay.output().count("Traceback") == before + 3
 
 
 async def test_messages_sent_during_an_answer_are_answered_in_order(shared_relay: SharedRelay) -> None:

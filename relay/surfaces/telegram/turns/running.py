@@ -23,6 +23,10 @@ class RunningTurn:
     """Set when a late message belongs to the turn."""
     started: float = field(default_factory=time.monotonic)
 
+    def __post_init__(self) -> None:
+        if self.turn.stopped:
+            self.stop.set()
+
     @property
     def albums(self) -> set[str]:
         """The albums that the turn has parts of."""
