@@ -348,7 +348,9 @@ begin
     return (
         select jsonb_build_object(
             'needles', coalesce(jsonb_agg(distinct relay.needle_of(text, 0.75) || names) filter (where stands), '[]'),
-            'loose', coalesce(jsonb_agg(distinct relay.needle_of(text, 0.5) || names) filter (where stands), '[]'),
+            -- Half of a fact's words are enough only beside the names in it.
+            'loose', coalesce(jsonb_agg(distinct relay.needle_of(
+                text, case names -> 'must' when '[]' then 0.75 else 0.5 end) || names) filter (where stands), '[]'),
             'close', coalesce(jsonb_agg(distinct jsonb_build_object('words', array[word], 'least', 1)), '[]'),
             'telling', coalesce(jsonb_agg(distinct word), '[]'))
         from (
@@ -400,8 +402,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns the plan: ids of {memories, messages, summaries, documents, feedback, preferences}, names of {artefacts}, the
--- messages that are only `shortened` by a file, the query, and three sets of needles: `needles` finds messages, `loose` finds what repeats them, `close` finds traces in
--- what was said nearby. `more`: there are more than p_most messages; the plan has the newest.
+-- messages that are only `shortened` by a file, the query, and three sets of needles: `needles` finds messages, `loose` finds
+-- what repeats them, `close` finds traces in what was said nearby. `more`: there are more than p_most messages; the plan has
+-- the newest. `others`: words of others match, and stay.
 create or replace function relay.erase_plan(
     p_space_id bigint, p_query jsonb, p_user_id bigint, p_admin boolean, p_most integer) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -434,6 +437,10 @@ begin
         'summaries', relay.erase_summaries(p_space_id, messages[:p_most], found -> 'loose', p_user_id, p_admin),
         'artefacts', relay.erase_artefacts(p_space_id, relay.input_names('message', messages[:p_most])
             || relay.input_names('memory', memories), found -> 'loose', p_user_id, p_admin),
+        'others', exists (
+            select from message m left join turn t on t.id = m.turn_id
+            where m.id = any (elsewhere) and not relay.may_erase(
+                p_space_id, coalesce(m.user_id, t.user_id), p_user_id, p_admin)),
         'shortened', (select coalesce(jsonb_agg(id::bigint), '[]') from jsonb_object_keys(stay) as id),
         'documents', relay.documents_without(messages[:p_most], stay));
 end $$;
@@ -463,8 +470,43 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     where messages between 1 and 20
 $$;
 
+-- Returns how given words are spelled otherwise in a space's memories and its people's latest 20,000 messages: with other
+-- accents, or ae for ä. At most five; erasing the words leaves them.
+create or replace function relay.other_spellings(p_space_id bigint, p_words text) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with given as (
+        select '\m(' || string_agg(case sign[1]
+                when 'ae' then '(?:ae|[aäæ])' when 'oe' then '(?:oe|[oöøœ])' when 'ue' then '(?:ue|[uü])' when 'ss' then '(?:ss|ß)'
+                when 'a' then '(?:ae|[aàáâãäåāăą])' when 'o' then '(?:oe|[oòóôõöøōő])' when 'u' then '(?:ue|[uùúûüūůű])'
+                when 'e' then '[eèéêëēėęě]' when 'i' then '[iìíîïīįı]' when 'c' then '[cçćč]' when 'n' then '[nñńň]'
+                when 's' then '[sśşš]' when 'z' then '[zźżž]' when 'y' then '[yýÿ]' when 'l' then '[lł]' when 'd' then '[dđď]'
+                when 'r' then '[rř]' when 't' then '[tťţ]' when 'g' then '[gğ]' else sign[1] end, '' order by nr) || ')\M' as pattern
+        from regexp_split_to_table(relay.bare_letters(p_words), '\s+') with ordinality as w (bare, place),
+            regexp_matches(bare, 'ae|oe|ue|ss|.', 'g') with ordinality as l (sign, nr)
+        where bare ~ '^[a-z][a-z''-]+$' group by place),
+    said as (
+        select content as body from memory where space_id = p_space_id and status in ('active', 'archived')
+        union all
+        (select left(text, 2000) from message where space_id = p_space_id and role = 'user' order by id desc limit 20000)),
+    found as (
+        select distinct lower(normalize(one[1], NFC)) as word
+        from given, said, regexp_matches(normalize(body, NFC), pattern, 'gi') as one),
+    needles as (
+        select relay.erase_needles(jsonb_build_object('words', bare), '{}') -> 'needles' as needles
+        from regexp_split_to_table(p_words, '\s+') as bare where bare <> '')
+    select coalesce(jsonb_agg(word order by word), '[]') from (
+        select word from found where not exists (select from needles where relay.says(word, needles))
+        order by word limit 5) few
+$$;
+
+-- Returns the other spellings of words that nothing matches, see relay.other_spellings.
+create or replace function public.relay_other_spellings(p_space jsonb, p_words text) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select relay.other_spellings(relay.find_space(p_space), p_words)
+$$;
+
 -- Stores a plan for 15 minutes and returns a preview of up to ten rows of each kind. `role`: a role in the space's chats
--- matches, and stays. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
+-- matches, and stays; so do matches in the soul and in open invitations, of which admins hear. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
 create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -511,5 +553,10 @@ begin
             where place <= 10),
         'role', exists (select from persona p
             where chat_id = any (relay.chats_of(own)) and relay.says(text, plan -> 'loose') and not relay.is_past(p)),
+        'soul', p_admin and exists (select from soul where relay.says(concat_ws(' ', text, reason), plan -> 'needles')),
+        'invitation', p_admin and exists (
+            select from invite where used_at is null and expires_at > now() and relay.says(for_whom, plan -> 'needles')),
+        'others', plan -> 'others',
+        'spellings', case when p_query ? 'words' then relay.other_spellings(own, p_query ->> 'words') else '[]' end,
         'left', relay.erase_left_over(own, plan, p_user_id, p_admin));
 end $$;

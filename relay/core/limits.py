@@ -13,6 +13,8 @@ FORGOTTEN_AT_ONCE = 100
 """The most memories or changes that one request can name."""
 FORGET_LETTERS = 3
 """The fewest letters and digits that can identify a memory to forget."""
+ERASE_LETTERS = 2
+"""The fewest letters and digits to erase for good: a name such as Al. All matches are shown first."""
 TITLE_LENGTH = 80
 """The longest conversation title that a person can set."""
 WRITTEN_TITLE_LENGTH = 60

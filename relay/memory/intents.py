@@ -147,10 +147,10 @@ def visible(partial: str) -> str:
     return Scanner(partial.strip(), growing=True).run()
 
 
-def is_long_enough(words: str) -> bool:
+def is_long_enough(words: str, least: int = FORGET_LETTERS) -> bool:
     """Tests whether words are long enough to identify a memory."""
     letters = sum(c.isalnum() or unicodedata.category(c)[0] == "M" for c in words)
-    return letters >= FORGET_LETTERS or bool(WHOLE.search(words))
+    return letters >= least or bool(WHOLE.search(words))
 
 
 def _judge(tag: str, payload: str, data: Any) -> Action | str:

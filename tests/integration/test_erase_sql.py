@@ -137,6 +137,8 @@ async def test_erasing_takes_what_the_preview_shows_and_no_longer_word(
         ("I eat fish on the boat", "I do not eat fish on the boat"),
         ("Ich esse keinen Fisch an Bord", "Ich esse Fisch an Bord"),
         ("Ben no come pescado en el barco", "Ben come pescado en el barco"),
+        ("my cat likes milk", "my dog likes milk"),
+        ("Ma sœur aime le fromage", "Mon frère aime le fromage"),
     ],
 )
 async def test_erasing_a_memory_takes_no_similar_one_with_another_name_or_number_or_a_not(
@@ -242,6 +244,21 @@ async def test_a_pronoun_that_begins_a_memory_is_no_name(
     assert await holding(sql, WORDS[0]) == {}
 
 
+async def test_erasing_a_memory_without_a_name_leaves_texts_that_share_some_of_its_words(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    (change,) = await driver.teach(ADA, "I like long walks")
+    text = "You would like rigatoni; boil it for as long as the packet says."
+    done = await driver.exchange(ADA, "Which pasta?", text, close=False)
+    await store.deliver(done.turn, BOT.id, [Part(1, ADA, {"chat_id": ADA, "text": text})])
+    await store.store_sent(done.turn, [PartResult(1, "sent", 99)], True)
+    await sql("update session set title = 'Things I like that take long', titled_by = 'person'")
+    await erase(store, private(ADA), {"memory_id": change.memory_id})
+    assert await sql("select request ->> 'text' from outbox where turn_id = %s", done.turn.turn_id) == [(text,)]
+    assert await sql("select title from session") == [("Things I like that take long",)]
+    assert await sql("select count(*) from retraction") == [(0,)]
+
+
 @pytest.mark.parametrize("content", ["ex is Jo", "🐢🐍", "is 42"])
 async def test_a_line_about_a_memory_of_very_short_words_is_erased(
     driver: TurnDriver, store: Store, sql: Sql, content: str
@@ -268,6 +285,55 @@ async def announced_line(driver: TurnDriver, content: str, said: str = "Listen."
     await driver.store.deliver(done.turn, BOT.id, [Part(1, ADA, part)])
     await driver.store.store_sent(done.turn, [PartResult(1, "sent", 99)], True)
     return done.told.changes[0].memory_id
+
+
+@pytest.mark.parametrize(
+    ("words", "spellings"),
+    [
+        ("Jose", ("josé",)),
+        ("José", ("jose",)),
+        ("Juergen", ("jurgen", "jürgen")),
+        ("Muller", ("mueller", "müller")),
+        ("Ana", ()),
+        ("Bo", ()),
+    ],
+)
+async def test_the_preview_names_other_spellings_which_stay(
+    driver: TurnDriver, store: Store, words: str, spellings: tuple[str, ...]
+) -> None:
+    said = ["José", "Jose", "Jürgen", "Juergen", "Jurgen", "Müller", "Muller", "Mueller", "Anna", "Ana", "Bo", "Bob"]
+    for name in said:
+        await driver.teach(ADA, f"{name} has a boat")
+    shown = await erase(store, private(ADA), {"words": words})
+    assert shown.spellings == spellings
+    assert f"{words} has a boat" not in await driver.known(private(ADA))
+    assert {"Anna has a boat", "Bob has a boat"} <= set(await driver.known(private(ADA)))
+
+
+async def test_an_admin_hears_that_the_soul_and_an_invitation_keep_the_words(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.teach(ADA, "knows Zanzibarix")
+    await sql(
+        "insert into soul (version, text, active) values ((select max(version) + 1 from soul), 'Be kind to Zanzibarix', false)"
+    )
+    await sql(
+        "insert into invite (hash, role, for_whom, expires_at) values ('h', 'user', 'Zanzibarix', now() + interval '1 day')"
+    )
+    for admin in (True, False):
+        shown = await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, admin)
+        assert shown is not None
+        assert (shown.soul, shown.invitation) == (admin, admin)
+
+
+async def test_the_preview_says_that_words_of_others_stay(driver: TurnDriver, store: Store) -> None:
+    await driver.exchange(ADA, "Mathilda is my aunt", "I see.", chat_id=GROUP)
+    for others, admin in ((False, False), (True, False), (False, True)):
+        if others:
+            await driver.exchange(BEN, "Mathilda is my boss", "I see.", chat_id=GROUP)
+        shown = await store.erase_preview(group(), {"words": "Mathilda"}, ADA, admin)
+        assert shown is not None
+        assert shown.others == others
 
 
 async def test_the_preview_offers_no_message_of_somebody_else(driver: TurnDriver, store: Store) -> None:
@@ -442,6 +508,10 @@ async def test_erasing_an_old_memory_by_number_keeps_what_replaced_it(
     assert [row.content for row in shown.memories] == ["lives in Zanzibarix"]
     assert await driver.known(private(ADA)) == ["lives in Lisbon"]
     assert await holding(sql, WORDS[0]) == {}
+    (learned,) = (await store.history(private(ADA), False, 0, 9, ADA, False)).changes
+    assert (learned.action, learned.content) == ("learn", "lives in Lisbon"), "what stays keeps its history"
+    await store.decide_change(learned.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == []
 
 
 async def test_erasing_a_memory_by_number_takes_what_it_replaced(driver: TurnDriver, store: Store, sql: Sql) -> None:

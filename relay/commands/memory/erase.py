@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import admins_only
-from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.errors import CommandRefused, NotAllowed, NotFound
 from relay.core.frozen import frozen
-from relay.core.limits import FORGET_LETTERS
+from relay.core.limits import ERASE_LETTERS
 from relay.memory.erasure import finish_erasure, remove_files
 from relay.memory.intents import is_long_enough
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
@@ -22,7 +23,7 @@ CHAT_SECONDS = 20.0
 TOO_LATE = "That's already erased, was shown too long ago, or is not yours. Start again: /forget --erase"
 TOO_SHORT = (
     "What should I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
-    f"contains, at least {FORGET_LETTERS} letters."
+    f"contains, at least {ERASE_LETTERS} letters."
 )
 
 
@@ -60,14 +61,24 @@ class Erasing:
 
 
 async def preview_erasure(ctx: CommandContext, what: EraseQuery) -> ErasePreview | None:
-    """Previews an erasure; None: nothing matches that this person may erase."""
+    """Previews an erasure; None: nothing matches that this person may erase, in any spelling. Raises `NotFound` if only
+    other spellings do."""
     if isinstance(what, ErasedMemoryNumber):
         query: dict[str, object] = {"number": what.number}
     else:
-        if not is_long_enough(what.words[:WORDS]):
+        if not is_long_enough(what.words[:WORDS], ERASE_LETTERS):
             raise CommandRefused(TOO_SHORT)
         query = {"words": " ".join(what.words.split())[:WORDS]}
-    return await ctx.store.erase_preview(ctx.space, query, ctx.user_id, ctx.admin, ctx.turn.turn_id)
+    found = await ctx.store.erase_preview(ctx.space, query, ctx.user_id, ctx.admin, ctx.turn.turn_id)
+    if found is None and "words" in query and (spellings := await ctx.store.other_spellings(ctx.space, query["words"])):
+        raise NotFound(f"I found nothing to erase that matches. {name_spellings(spellings)}")
+    return found
+
+
+def name_spellings(spellings: Sequence[str]) -> str:
+    """Says which other spellings there are, and how to erase one of them."""
+    named = " and ".join(filter(None, [", ".join(f"“{one}”" for one in spellings[:-1]), f"“{spellings[-1]}”"]))
+    return f"There is also {named}: /forget --erase {spellings[0]}"
 
 
 async def keep_shown(ctx: CommandContext, erasure_id: int) -> None:

@@ -32,6 +32,10 @@ class ErasureCalls(Calls):
         that asked; the event log drops its words."""
 
     @rpc()
+    async def other_spellings(self, space: Space, words: str) -> list[str]:
+        """Returns how words are spelled otherwise in a space, with other accents: up to five."""
+
+    @rpc()
     async def erase_begin(self, erasure_id: int, user_id: int, admin: bool) -> bool:
         """Starts a previewed erasure; returns whether it did. From then on it will be finished after any crash."""
 

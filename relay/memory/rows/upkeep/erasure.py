@@ -85,6 +85,14 @@ class ErasePreview:
     """At most ten artefacts of other kinds than memories and summaries."""
     role: bool
     """A role (`/persona`) mentions it, and stays."""
+    soul: bool
+    """The soul mentions it, and stays. Only admins hear of that."""
+    invitation: bool
+    """An open invitation mentions it, and stays. Only admins hear of that."""
+    others: bool
+    """Other people's words mention it, and stay."""
+    spellings: tuple[str, ...]
+    """Other spellings of the words, which stay."""
     left: tuple[RemainingWord, ...]
     more: bool
     """There is more than one erasure can take."""

@@ -14,6 +14,7 @@ from relay.commands.memory.erase import (
     clear_files,
     erase_shown,
     keep_shown,
+    name_spellings,
     preview_erasure,
     purge_backups,
 )
@@ -87,16 +88,25 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
         lines += ["", f"Preferences: {escape_markdown(shorten(', '.join(found.preferences), 300))}"]
     if found.counts.summaries:
         lines += ["", "Summaries that include them go too. I'll write new ones without them."]
-    lines += [
-        f"{pluralize(row.messages, 'more message mentions', 'more messages mention')} “{escape_markdown(row.word)}”: "
-        f"/forget --erase {escape_markdown(row.word)} erases those."
+    lines += ["", *map(escape_markdown, rest)] if (rest := remaining(found)) else []
+    return "\n".join([*lines, "", LAST_WORD])
+
+
+def remaining(found: ErasePreview) -> list[str]:
+    """Says in sentences what an erasure would leave."""
+    left = [
+        f"{pluralize(row.messages, 'more message mentions', 'more messages mention')} “{row.word}”: "
+        f"/forget --erase {row.word} erases those."
         for row in found.left[:2]
     ]
-    if found.role:
-        lines += ["", "My role in a chat mentions it too. That stays until an admin changes it with /persona."]
-    if found.more:
-        lines += ["That's more than I can erase at once, so this covers the newest 2,000. Ask again for the rest."]
-    return "\n".join([*lines, "", LAST_WORD])
+    stays = [
+        (found.role, "My role in a chat mentions it too. That stays until an admin changes it with /persona."),
+        (found.soul, "The soul mentions it too, now or in an earlier version. That stays; /soul shows it."),
+        (found.invitation, "An open invitation mentions it too. /users can cancel it."),
+        (found.others, "Other people's messages mention it too. Those stay unless an admin erases them."),
+        (found.more, "That's more than I can erase at once, so this covers the newest 2,000. Ask again for the rest."),
+    ]
+    return [*([name_spellings(found.spellings)] if found.spellings else []), *left, *(say for so, say in stays if so)]
 
 
 def counts(number: ErasedCounts) -> str:

@@ -13,16 +13,17 @@ from relay.commands.memory.erase import (
 )
 from relay.core.errors import DatabaseError, SettingsError
 from relay.core.frozen import frozen
-from relay.core.limits import FORGET_LETTERS
+from relay.core.limits import ERASE_LETTERS
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.core.text import pluralize
 from relay.memory.intents import is_long_enough
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.memory.erase import CLEARED, counts, query_of
+from relay.surfaces.chat.memory.erase import CLEARED, counts, query_of, remaining
 from relay.surfaces.cli.output import print_json
 from relay.surfaces.cli.terminal.keyboard import read_line
+from relay.surfaces.cli.terminal.messenger import name_commands
 from relay.surfaces.cli.terminal.once import open_desk
 
 
@@ -44,10 +45,8 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
     `SettingsError` for too few letters.
     """
     query = query_of(text)
-    if isinstance(query, ErasedWords) and not is_long_enough(query.words):
-        raise SettingsError(
-            f"Write at least {FORGET_LETTERS} letters, or a memory's number: {RELAY} memory erase '#12'"
-        )
+    if isinstance(query, ErasedWords) and not is_long_enough(query.words, ERASE_LETTERS):
+        raise SettingsError(f"Write at least {ERASE_LETTERS} letters, or a memory's number: {RELAY} memory erase '#12'")
     async with open_desk(settings, "memory", False) as desk, desk.turn() as ctx:
         found = await preview_erasure(ctx, query)
         if found is not None and not as_json:
@@ -60,6 +59,8 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
             )
             for one in texts:
                 print(f"- {one}")
+            for sentence in remaining(found):
+                print(name_commands(sentence))
             if not yes and sys.stdin.isatty():
                 yes = await read_line("Type erase to erase it for good: ") == "erase"
         if found is None or not yes:
