@@ -71,6 +71,7 @@ begin
     elsif matches is null then
         return jsonb_build_object('failed', 'nothing matches', 'tag', 'forget', 'text', words);
     end if;
+    perform relay.end_questions(matches, p_turn.id, p_turn.user_id);
     sure := cardinality(matches) = 1 and not stands and (numbered
         or (select relay.surely_means(words, content) from memory where id = matches[1]));
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)
@@ -88,6 +89,17 @@ begin
     return jsonb_build_object('matches', cardinality(matches));
 end $$;
 
+-- Ends the open questions of other turns whether to forget these memories, of one person or of everyone (null).
+create or replace function relay.end_questions(p_memories bigint[], p_turn_id bigint, p_user_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    with ended as (
+        update memory_change set status = 'discarded', decided_at = now()
+        where memory_id = any (p_memories) and action = 'forget' and status = 'pending'
+            and turn_id is distinct from p_turn_id and user_id = coalesce(p_user_id, user_id)
+        returning turn_id)
+    select relay.owe_correction(turn_id) from (select distinct turn_id from ended) asked
+$$;
+
 -- Says why a memory can't be changed in this way, which is for those in p_states.
 create or replace function relay.refuse_change(p_turn relay.turn, p_action jsonb, p_states text[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -100,13 +112,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Replaces a memory's text with a person's own (undated: which may name other days). For a pending memory, this also
--- approves it.
+-- approves it. If another memory says the same already, that one replaces it.
 create or replace function relay.edit_memory(p_turn relay.turn, p_action jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     states constant text[] := array['active', 'pending'];
     undated constant boolean := p_action ? 'undated';
     edited memory;
+    same memory;
 begin
     select * into edited from memory
     where id = (p_action ->> 'memory_id')::bigint and space_id = p_turn.space_id and status = any (states) for update;
@@ -115,6 +128,12 @@ begin
     end if;
     perform relay.take_effect(c), relay.owe_correction(c.turn_id) from memory_change c
     where c.memory_id = edited.id and c.status = 'pending' and c.action <> 'forget';
+    same := relay.same_memory(edited.space_id, edited.kind, edited.subject_id, p_action ->> 'content');
+    if same.id <> edited.id and edited.status = 'active' then
+        perform relay.validate_memory(same.id, p_turn.user_id);
+        return relay.replace_memory(p_turn, p_action || '{"action": "refine"}', null, false) || '{"edited": true}';
+    end if;
+    perform relay.replace_same(edited, p_action ->> 'content');
     -- The new words may name another time.
     update memory set content = p_action ->> 'content', exact_at = null, updated_at = now(),
         valid_until = case when not undated then valid_until end,
@@ -184,7 +203,9 @@ begin
     end if;
     if wording and older ->> 'content' = one.content then
         return jsonb_build_object('restored', false);
-    elsif wording then
+    end if;
+    perform relay.replace_same(one, older ->> 'content');
+    if wording then
         update memory m set content = older ->> 'content', updated_at = now(),
             (exact_at, valid_from, valid_until) = (select exact_at, valid_from, valid_until
                 from jsonb_populate_record(m, '{"exact_at": null}' || older)) where id = one.id;
@@ -313,6 +334,17 @@ begin
     order by m.id limit 1;
     return found;
 end $$;
+
+-- Makes room for a memory that is about to be used again, or worded so again: another that says the same by now is
+-- replaced by it.
+create or replace function relay.replace_same(p_memory relay.memory, p_content text) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    with same as (
+        update memory set status = 'superseded', replaced_by = p_memory.id, updated_at = now()
+        where id <> p_memory.id and id = (relay.same_memory(p_memory.space_id, p_memory.kind, p_memory.subject_id,
+            coalesce(p_content, p_memory.content))).id returning pinned)
+    update memory set pinned = true where id = p_memory.id and exists (select from same where pinned)
+$$;
 
 -- Tests whether a text contains letters of scripts that don't put spaces between words.
 create or replace function relay.is_unspaced(p_text text) returns boolean

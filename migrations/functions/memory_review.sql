@@ -96,6 +96,8 @@ end $$;
 create or replace function relay.take_effect(p_change relay.memory_change) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
+    perform relay.replace_same(m, null) from memory m
+    where id = p_change.memory_id and status = 'pending' and p_change.action not in ('forget', 'archive');
     update memory set updated_at = now(), status = case p_change.action
             when 'forget' then 'forgotten' when 'archive' then 'archived' else 'active' end
     where id = p_change.memory_id and status in ('active', 'pending');
@@ -104,12 +106,15 @@ begin
         before = before || coalesce((select to_jsonb(m) from memory m where id = relay.replaced_in(p_change)), '{}')
     where id = p_change.id;
     perform relay.end_memory(relay.replaced_in(p_change), p_change.memory_id, p_change.action = 'supersede');
+    perform relay.end_questions(array[p_change.memory_id], p_change.turn_id, null) where p_change.action = 'forget';
 end $$;
 
 -- Restores a memory to its state before a change, except its pin and usage counts. Fields that the change didn't record
 -- stay.
 create or replace function relay.put_back(p_memory_id bigint, p_before jsonb, p_status text) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.replace_same(m, p_before ->> 'content') from memory m
+    where id = p_memory_id and coalesce(p_status, status) = 'active';
     update memory m set updated_at = now(), status = coalesce(p_status, status),
         (content, kind, importance, confidence, evidence, valid_from, valid_until, exact_at, replaced_by) = (
             select content, kind, importance, confidence, evidence, valid_from, valid_until, exact_at, replaced_by
@@ -133,6 +138,7 @@ begin
             perform relay.put_back(relay.replaced_in(c), c.before, coalesce(c.before ->> 'status', 'active'))
             from relay.changes_with(p_change) c;
         when 'forget', 'archive' then
+            perform relay.replace_same(m, null) from memory m where id = p_change.memory_id;
             update memory set status = 'active', updated_at = now() where id = p_change.memory_id;
         when 'refresh' then
             perform relay.put_back(p_change.memory_id, p_change.before, nullif(p_change.before ->> 'status', 'active'));

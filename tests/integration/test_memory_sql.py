@@ -407,6 +407,61 @@ async def test_a_fact_that_was_only_repeated_can_be_undone(driver: TurnDriver, s
     assert await driver.known(private(ADA)) == []
 
 
+async def test_undoing_never_leaves_two_memories_that_say_the_same(driver: TurnDriver, store: Store) -> None:
+    (first,) = await driver.teach(ADA, "likes tea")
+    forgot = (await forgetting(driver, "likes tea")).changes[0]
+    (again,) = await driver.teach(ADA, "Likes tea!")
+    assert again.memory_id != first.memory_id
+    await store.decide_change(forgot.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["likes tea"]
+    await store.decide_change(again.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["likes tea"], "what was known before it was forgotten is known again"
+
+
+async def test_undoing_a_replacement_joins_what_was_said_again_meanwhile(driver: TurnDriver, store: Store) -> None:
+    (berlin,) = await driver.teach(ADA, "lives in Berlin")
+    said = {"action": "supersede", "memory_id": berlin.memory_id, "content": "lives in Lisbon"}
+    (moved,) = (await driver.exchange(ADA, "x", actions=[said])).told.changes
+    await driver.teach(ADA, "lives in Berlin")
+    await store.decide_change(moved.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["lives in Berlin"]
+
+
+async def test_an_edit_to_what_is_known_already_can_be_undone(driver: TurnDriver, store: Store) -> None:
+    (milk,) = await driver.teach(ADA, "likes milk")
+    await driver.teach(ADA, "likes tea")
+    edit = {"action": "edit", "memory_id": milk.memory_id, "content": "Likes tea"}
+    (edited,) = (await store.change_directly(private(ADA), ADA, [edit])).changes
+    assert await driver.known(private(ADA)) == ["likes tea"]
+    await store.decide_change(edited.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["likes milk", "likes tea"]
+
+
+async def test_a_proposal_kept_after_it_was_said_otherwise_is_known_once(driver: TurnDriver, store: Store) -> None:
+    (asked,) = await driver.teach(ADA, "likes tea", tainted=True)
+    await driver.teach(ADA, "Likes tea")
+    await store.decide_change(asked.id, ADA, False, "keep")
+    assert await driver.known(private(ADA)) == ["likes tea"]
+
+
+async def test_an_archived_memory_that_was_said_again_is_restored_once(driver: TurnDriver, store: Store) -> None:
+    (tea,) = await driver.teach(ADA, "likes tea")
+    await store.change_directly(private(ADA), ADA, [{"action": "archive", "memory_id": tea.memory_id}])
+    await driver.teach(ADA, "likes tea")
+    await store.change_directly(private(ADA), ADA, [{"action": "restore", "memory_id": tea.memory_id}])
+    assert await driver.known(private(ADA)) == ["likes tea"]
+
+
+async def test_asking_again_what_to_forget_ends_the_earlier_question(driver: TurnDriver, store: Store) -> None:
+    await driver.teach(ADA, "eats no nuts")
+    for _ in range(2):
+        await driver.exchange(ADA, "x", actions=[{"action": "forget", "content": "eats no nut", "ask": True}])
+    waiting = await store.history(private(ADA), True, 0, 8, ADA, False)
+    assert len(waiting.changes) == 1
+    await forgetting(driver, "eats no nuts")
+    assert (await store.history(private(ADA), True, 0, 8, ADA, False)).changes == ()
+
+
 async def test_undoing_a_confirmed_forget_keeps_an_edit_made_before_it(driver: TurnDriver, store: Store) -> None:
     (learned,) = await driver.teach(ADA, "likes tea")
     (asked,) = (await forgetting(driver, "likes tea", tainted=True)).changes

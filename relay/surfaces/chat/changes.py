@@ -106,6 +106,8 @@ def change_line(change: MemoryChange) -> str:
     """Describes one change and its present state."""
     content = shorten(change.content)
     match change.action, change.status:
+        case "refresh", "undone":
+            return f"↩ Undone, back to: {content}"
         case _, "undone":
             return f"↩ Undone: {content}"
         case "forget", "discarded":
