@@ -40,6 +40,9 @@ async def test_the_time_in_another_zone_is_shown_in_ones_own(bot: SharedBot) -> 
     assert "⏰ 1 Mar 2031 10:00: Call Aiko" in answer.text
     await bot.press(dm, ada, answer, "1 h later")
     await bot.tg.wait_for(lambda: any("1 Mar 2031 11:00" in one for one in answer.buttons))
+    await bot.press(dm, ada, answer, "Undo")
+    await bot.tg.wait_for(lambda: "1 h later" in answer.buttons)
+    await bot.tg.wait_for(lambda: "⏰ 1 Mar 2031 10:00: Call Aiko" in answer.text)
 
 
 async def test_a_check_says_in_its_history_why_it_was_silent_and_usage_tells_its_cost(bot: SharedBot) -> None:

@@ -57,7 +57,7 @@ CASES: dict[str, Case] = {
     "contexts.composition.compose": Case(
         tells=("cli",),
         chat=("/compose Shed", Label("Second"), Label("Next"), Label("Make it")),
-        cli=("compose new Shed --session 4 --in-order",),
+        cli=("compose new Shed --session '#4' --in-order",),
         http=(("POST", f"{PROJECT}/compositions", {"name": "Shed", "components": [{"sessionId": "4"}]}),),
     ),
     "contexts.composition.drop_composition": Case(
@@ -315,7 +315,9 @@ CASES: dict[str, Case] = {
         chat=("/reminders", ActOnReminder(1, "delete")), http=(("DELETE", "/api/reminders/1"),)
     ),
     "reminders.reminders.mark_done": Case(
-        chat=("/reminders", ReminderDone(1)), http=(("POST", "/api/reminders/1/done"),)
+        before="insert into reminder_event (reminder_id, kind) values (1, 'fired')",
+        chat=("/reminders", ReminderDone(1)),
+        http=(("POST", "/api/reminders/1/done"),),
     ),
     "reminders.reminders.open_reminder": Case(
         chat=("/reminders", OpenReminder(1, 0)), http=(("GET", "/api/reminders/1"),)

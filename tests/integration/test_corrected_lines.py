@@ -147,6 +147,8 @@ async def test_the_line_about_reminders_says_what_has_become_of_them(relay: Insi
         "1 Mar 2031 18:00", "1 Mar 2031 19:00",
     ]  # fmt: skip
     await press(relay, dm, shown, "⏰ Undo")
+    await becomes(relay, shown, f"{above}{aiko} · ⏰ 1 Mar 2031 18:00, every day at 18:00: Tea: green")
+    await press(relay, dm, shown, "⏰ Undo")
     await becomes(relay, shown, f"{above}{aiko} · ⏰ Deleted: Tea: green")
     [(number,)] = await relay.sql("select id from reminder where rule = ''")
     one = await relay.store.reminder(Space("private", owner_id=ADA), ADA, number)
@@ -160,7 +162,7 @@ async def test_the_line_about_reminders_says_what_has_become_of_them(relay: Insi
     await becomes(
         relay,
         shown,
-        f"{above}⏰ 1 Mar 2031 18:00: Call Ben · ⏰ 1 Mar 2031 19:00, every day at 18:00: Tea: green",
+        f"{above}⏰ 1 Mar 2031 18:00: Call Ben · ⏰ 1 Mar 2031 18:00, every day at 18:00: Tea: green",
     )
 
 

@@ -606,6 +606,24 @@ async def test_an_export_counts_markers_and_versions(
     assert "Exported 1 session, 2 messages, 1 marker, 1 version of the user" in capsys.readouterr().out
 
 
+async def test_an_import_says_that_reminders_are_paused(
+    opened: Opened, driver: TurnDriver, embedded: Server, sql: Sql, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if opened.server is not embedded:
+        pytest.skip("one backend is enough")
+    await driver.exchange(ADA, "Hello", "Hi.")
+    await sql("insert into reminder (space_id, user_id, bot_id, chat_id, text, zone, start_at, next_at, origin) "
+              "select id, %s, 1, %s, 'Bins', 'UTC', '2040-01-01 8:00', '2040-01-01 8:00Z', 'command' from space",
+              ADA, ADA)  # fmt: skip
+    await driver.store.release()
+    settings = Settings(DATABASE_URL=embedded.url(opened.name), RELAY_DATA_DIR=tmp_path / "data", RELAY_ADMINS=str(ADA))
+    paths = await commands.export(settings, None, None, tmp_path)
+    await sql("delete from reminder")
+    await commands.take_in(settings, paths[0], None)
+    assert "1 reminder added; 3 rows were there already. Imported reminders are paused:" in capsys.readouterr().out
+    assert await sql("select status from reminder") == [("paused",)]
+
+
 async def test_import_names_the_owner_and_asks_before_writing(
     opened: Opened, driver: TurnDriver, embedded: Server, sql: Sql, tmp_path: Path,
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,

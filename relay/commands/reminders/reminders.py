@@ -104,6 +104,17 @@ async def postpone(ctx: CommandContext, reminder_id: int, minutes: int) -> Remin
     return await move(ctx, one, one.next_at + timedelta(minutes=minutes), one.next_at, one.status)
 
 
+async def take_back_postponement(ctx: CommandContext, reminder_id: int) -> Reminder:
+    """Moves a postponed reminder back to its own time. Raises `Conflict` if that has passed."""
+    one = await own_reminder(ctx, reminder_id)
+    at = following_occurrence(one) if one.rule else one.start_at.replace(tzinfo=one.tzinfo)
+    if at is None or one.next_at is None or not datetime.now(UTC) < at <= one.next_at:
+        raise Conflict("It can't go back: its own time has passed.")
+    return await change(
+        ctx, one, "changed", next_at=at.isoformat(), occurrence=None, status=one.status, turn_id=ctx.turn.turn_id
+    )
+
+
 @command(
     "reminders",
     usage="[ics]",
@@ -189,8 +200,12 @@ async def move(ctx: CommandContext, one: Reminder, to: datetime, after: datetime
 
 @operation("chat", "http")
 async def mark_done(ctx: CommandContext, reminder_id: int) -> Reminder:
-    """Ends a snooze, or a question that is repeated. The next occurrence of a rule stays."""
-    one = await own_reminder(ctx, reminder_id)
+    """Ends a snooze, or a question that is repeated. The next occurrence of a rule stays. Raises `Conflict` if it was
+    never sent."""
+    one = await existing_reminder(ctx, reminder_id)
+    happened = {event.kind for event in one.events}
+    if "made" in happened and "fired" not in happened:
+        raise Conflict("I haven't sent it yet.")
     following = following_occurrence(one)
     ended = one.status if one.status != "active" else "active" if following else "ended"
     return await change(ctx, one, "done", next_at=following and following.isoformat(), occurrence=None, status=ended)
@@ -224,6 +239,8 @@ async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
 async def delete(ctx: CommandContext, reminder_id: int, on: bool = True) -> Reminder:
     """Deletes a reminder, or restores it."""
     one = await own_reminder(ctx, reminder_id)
+    if on == (one.status == "deleted"):
+        return one
     if on:
         return await change(ctx, one, "deleted", status="deleted")
     if one.rule and one.next_at and one.next_at < datetime.now(UTC):

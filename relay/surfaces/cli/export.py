@@ -19,7 +19,7 @@ from relay.core.errors import RelayError, SettingsError
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.private_files import in_thread, write_atomically
-from relay.core.program import read_version
+from relay.core.program import RELAY, read_version
 from relay.core.settings import Settings
 from relay.core.text import pluralize
 from relay.memory.derivations.artefacts import list_exported_kinds
@@ -113,6 +113,7 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
     console.print(
         f"{chr(13) if sys.stdout.isatty() else ''}Into {place(settings)}, for {_name_owner(space)}: {added} added; "
         f"{pluralize(there, 'row')} {'was' if there == 1 else 'were'} there already."
+        + (f" Imported reminders are paused: {RELAY} reminders" if work.added["reminders"] else "")
     )
     return Imported(space, dict(work.added), there)
 

@@ -23,7 +23,7 @@ from relay.surfaces.chat.reply import ButtonReply, button
 class MadeReminder(AboutReminder, code="rm"):
     """Undoes, restores, accepts or postpones a reminder under the answer that set it."""
 
-    what: Literal["undo", "back", "yes", "later"]
+    what: Literal["undo", "back", "yes", "later", "sooner"]
 
 
 def made_line(one: Reminder, now: datetime) -> str:
@@ -49,7 +49,7 @@ def made_row(one: Reminder) -> list[Button]:
     if one.status == "proposed":
         return [button("⏰ Yes", MadeReminder(one.id, "yes")), button("✖ No", MadeReminder(one.id, "undo"))]
     return [
-        button("⏰ Undo", MadeReminder(one.id, "undo")),
+        button("⏰ Undo", MadeReminder(one.id, "undo" if one.occurrence is None else "sooner")),
         button("✎ Edit", EditReminder(one.id)),
         button(later_label(one), MadeReminder(one.id, "later")),
     ]
@@ -69,6 +69,8 @@ async def press_made(call: ChatContext, to: MadeReminder) -> ButtonReply:
         now = await commands.accept(call, to.reminder_id)
     elif to.what == "later":
         now = await commands.postpone(call, to.reminder_id, LATER)
+    elif to.what == "sooner":
+        now = await commands.take_back_postponement(call, to.reminder_id)
     else:
         now = await commands.delete(call, to.reminder_id, to.what == "undo")
     when = plain_moment(now.next_at, call.zone, datetime.now(UTC)) if now.next_at else ""

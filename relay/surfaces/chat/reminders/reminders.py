@@ -49,7 +49,7 @@ class OpenReminder(AboutReminder, code="ro"):
 class ActOnReminder(AboutReminder, code="ra"):
     """Does something to a reminder."""
 
-    what: Literal["pause", "go", "delete", "restore", "accept", "later"]
+    what: Literal["pause", "go", "delete", "restore", "accept", "later", "back"]
 
 
 class EditReminder(AboutReminder, code="re"):
@@ -106,9 +106,13 @@ async def press_reminder(call: ChatContext, to: OpenReminder) -> ButtonReply:
 
 @pressed(ActOnReminder)
 async def act(call: ChatContext, to: ActOnReminder) -> ButtonReply:
-    if to.what == "later":
-        later = await commands.postpone(call, to.reminder_id, LATER)
-        return ButtonReply(text=describe(call, later), rows=[made_row(later)], result=later)
+    if to.what in ("later", "back"):
+        moved = await (
+            commands.postpone(call, to.reminder_id, LATER)
+            if to.what == "later"
+            else commands.take_back_postponement(call, to.reminder_id)
+        )
+        return ButtonReply(text=describe(call, moved), rows=[made_row(moved)], result=moved)
     if to.what == "accept":
         await commands.accept(call, to.reminder_id)
     elif to.what in ("pause", "go"):
@@ -199,9 +203,9 @@ def history(call: ChatContext, one: OpenedReminder) -> list[str]:
 
 
 def made_row(one: Reminder) -> list[Button]:
-    """Returns the buttons under a reminder that was just made."""
+    """Returns the buttons under a reminder that was just made. Undo takes back the latest step."""
     return [
-        button("↶ Undo", ActOnReminder(one.id, "delete")),
+        button("↶ Undo", ActOnReminder(one.id, "delete" if one.occurrence is None else "back")),
         button("✎ Edit", EditReminder(one.id)),
         button("1 h later", ActOnReminder(one.id, "later")),
     ]
