@@ -95,7 +95,7 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
             select coalesce(jsonb_agg(content order by id desc), '[]') from (
                 select id, content from memory
                 where space_id = p.space_id and subject_id = p.user_id and status = 'active'
-                    and strpos(lower(content), p.pattern) > 0 order by id desc limit 3) said))
+                    and strpos(lower(content), lower(p.pattern)) > 0 order by id desc limit 3) said))
     from preference p
     where p.id = p_preference_id and p.space_id = relay.find_space(p_space) and p.user_id = p_user_id
 $$;

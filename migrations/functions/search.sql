@@ -551,7 +551,13 @@ returns table (kind text, id bigint, score real) language sql stable set search_
             union all
             select u.kind, u.id, null from asked cross join lateral relay.artefacts_unspaced(
                 p_space_id, asked.unspaced || asked.unspaced_phrases, p_partly, array(select kind from wanted)) u
-            where coalesce(asked.unspaced, asked.unspaced_phrases) is not null) either
+            where coalesce(asked.unspaced, asked.unspaced_phrases) is not null
+            union all
+            -- The index has no very common words, so phrases of nothing else are looked for in the texts.
+            (select 'memory', m.id, null from asked join memory m on m.space_id = p_space_id
+                and m.status in ('active', 'archived') and to_tsvector('simple', m.content) @@ all (asked.phrases)
+            where relay.telling_words(relay.entry_query(p_query, '[]') ->> 'text') = '{}' and 'memory' in (select kind from wanted)
+            order by m.id desc limit 100)) either
         group by kind, source_id),
     known as (
         select e.kind, e.source_id, e.score, to_tsvector('simple', coalesce(k.content, a.body)) as words,

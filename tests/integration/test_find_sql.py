@@ -257,6 +257,13 @@ async def test_a_query_of_only_stop_words_is_too_vague(driver: TurnDriver) -> No
     assert await texts(driver, '"what it is"') == ["this is what it is"]
 
 
+@pytest.mark.parametrize(("text", "found"), [('"the who"', 1), ('"who the"', 0), ('"the"', 2), ('"x"', 1)])
+async def test_a_memory_of_very_common_words_is_found_in_quotes(driver: TurnDriver, text: str, found: int) -> None:
+    await driver.teach(ADA, "The Who is a band", "the x")
+    hits = (await find(driver, text)).found
+    assert [hit.kind for hit in hits] == ["memory"] * found
+
+
 async def test_pages_follow_one_another(driver: TurnDriver) -> None:
     for number in range(8):
         await driver.exchange(ADA, f"tea number {number}", "ok")

@@ -94,8 +94,8 @@ async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preferen
     rows = (await list_preferences(ctx)).rows
     about, _ = split_direction(wanted)
     names = {wanted, resolve_name(about, [row.pattern for row in rows]), as_tagged(Pattern("other", about, 1)).pattern}
-    exact = [row for row in rows if row.pattern in names or wanted == f"{row.type} {row.pattern}"]
-    found = exact or [row for row in rows if contains(row.pattern, wanted)]
+    exact = [row for row in rows if row.pattern in names or wanted == f"{row.type} {row.pattern}".casefold()]
+    found = exact or [row for row in rows if contains(row.pattern.casefold(), wanted)]
     if not found:
         raise NotFound(UNKNOWN)
     # Forgetting one forgets its opposite, too.

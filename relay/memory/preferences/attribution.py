@@ -232,12 +232,12 @@ def read_row(row: Any, work: AttributionWork) -> SaidPattern | None:
     if type(polarity) is not int or polarity not in (-1, 1) or not isinstance(said, str):
         return None
     words, sign = split_direction(said.strip(), 1 if polarity > 0 else -1)
-    if (pattern := clean_pattern(words)) is None or pattern in VAGUE:
+    if (pattern := clean_pattern(words)) is None or pattern.casefold() in VAGUE:
         return None
     types = {one.pattern: one.type for one in work.known} | KNOWN_TYPES
     name = resolve_name(pattern, types)
     # If all its words are in the question, it is the topic or a request, not a matter of taste.
-    if name not in types and set(name.split()) <= set(WORD.findall(work.question.casefold())):
+    if name not in types and set(name.casefold().split()) <= set(WORD.findall(work.question.casefold())):
         return None
     found = as_tagged(Pattern(types.get(name) or row["type"], name, sign))
     return SaidPattern(found.type, found.pattern, found.polarity, row["which"])

@@ -27,7 +27,8 @@ WEIGHTS = {
 REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
 """As how many reinforcing observations an act counts. They make a pattern more than provisional."""
 NOT = re.compile(
-    r"(?:no(?: more(?! than))?|less|fewer|without|don['’]t(?: use)?|keine?n?|nicht(?: so)?(?: viele?)?|ohne|weniger"
+    r"(?:(?:answers|replies|antworten|réponses)\s+(?=without|with no|ohne|sans))?"
+    r"(?:no(?: more(?! than))?|not(?: too)?|with no|less|fewer|without|don['’]t(?: use)?|keine?n?|nicht(?: so)?(?: viele?)?|ohne|weniger"
     r"|pas de|sans|moins de|sin|menos|senza|meno|sem|без|меньше|bez|mniej|daha az|بدون|بلا)\s+|(?:pas|moins) d['’]"
     r"|不要|不用|[别別少]用?(?=\w)",
     re.IGNORECASE,
@@ -115,9 +116,10 @@ SAME_PATTERN = 0.85
 
 
 def clean_pattern(text: str) -> str | None:
-    """Returns a pattern in its normal form: lower case, single spaces, 3 to 60 letters (1 to 60 where a letter can be a
-    word), marks, apostrophes and hyphens. None: it is not valid."""
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!。")
+    """Returns a pattern in its normal form: single spaces, 3 to 60 letters (1 to 60 where a letter can be a word), marks,
+    apostrophes and hyphens. Capitals stay, as names have some, unless all letters are. None: it is not valid."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).split()).rstrip(".!。")
+    plain = plain.lower() if plain.isupper() else plain
     if (
         not (1 if WHOLE.search(plain) else 3) <= len(plain) <= PATTERN_LENGTH
         or unicodedata.category(plain[0])[0] not in "LM"
@@ -128,12 +130,14 @@ def clean_pattern(text: str) -> str | None:
 
 
 def resolve_name(pattern: str, known: Iterable[str]) -> str:
-    """Returns the known pattern that is the same but for how its words end, or else the pattern itself. Patterns with
-    another beginning can be opposites: formal and informal, shorter and longer sentences."""
-    if pattern in (names := list(known)):
-        return pattern
-    words = pattern.split()
-    return next((name for name in names if _are_alike(words, name.split())), pattern)
+    """Returns the known pattern that is the same but for capitals and how its words end, or else the pattern itself.
+    Patterns with another beginning can be opposites: formal and informal, shorter and longer sentences."""
+    names = {name.casefold(): name for name in known}
+    folded = pattern.casefold()
+    if folded in names:
+        return names[folded]
+    words = folded.split()
+    return next((name for other, name in names.items() if _are_alike(words, other.split())), pattern)
 
 
 def _are_alike(words: Sequence[str], others: Sequence[str]) -> bool:
