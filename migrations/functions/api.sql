@@ -92,8 +92,8 @@ create or replace trigger drop_api_tokens after update of role on relay.person
     for each row when (new.role in ('refused', 'blocked')) execute function relay.drop_api_tokens();
 
 -- Begins a request with an Idempotency-Key. Returns {state, status, content_type, body}: new (nobody has made it, or it
--- was cut off p_lease seconds ago), running, other (the key belongs to another request), or done with its answer.
--- Requests older than p_keep seconds are forgotten, and all but a person's newest p_most.
+-- was cut off p_lease seconds ago), running, other (the key belongs to another request), erased (its answer was), or done with
+-- its answer. Requests older than p_keep seconds are forgotten, and all but a person's newest p_most.
 create or replace function public.relay_begin_api_request(
     p_user_id bigint, p_hash text, p_asked text, p_lease integer, p_keep integer, p_most integer)
 returns jsonb
@@ -111,6 +111,8 @@ begin
     select * into own from api_request where user_id = p_user_id and hash = p_hash for update;
     if own.asked <> p_asked then
         return '{"state": "other"}';
+    elsif own.status = 410 then
+        return '{"state": "erased"}';
     elsif own.status is not null then
         return jsonb_build_object(
             'state', 'done', 'status', own.status, 'content_type', own.content_type, 'body', own.body);
@@ -136,11 +138,11 @@ begin
     return to_jsonb(found);
 end $$;
 
--- Erases stored answers too, because they may repeat what is erased.
+-- Erases stored answers too, because they may repeat what is erased. The keys stay, as their requests would do it again.
 create or replace function relay.drop_api_requests() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    delete from api_request where status is not null;
+    update api_request set status = 410, content_type = '', body = '' where status is not null;
     return null;
 end $$;
 create or replace trigger drop_api_requests after update of status on relay.erasure

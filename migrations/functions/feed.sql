@@ -13,6 +13,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     had boolean;
 begin
+    perform pg_advisory_xact_lock(hashtextextended('relay_calendar', p_user_id));
     delete from api_token where user_id = p_user_id and kind = 'calendar';
     had := found;
     insert into api_token (user_id, kind, hash) select p_user_id, 'calendar', p_hash where p_hash is not null;

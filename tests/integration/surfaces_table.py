@@ -106,7 +106,7 @@ CASES: dict[str, Case] = {
     "contexts.keepit.keepits": Case(
         tells=("cli",),
         chat=("/sessions", ListSessionKeepits(1)),
-        cli=("session keepits --session 1",),
+        cli=("session keepits --session '#1'",),
         http=(("GET", f"{SESSION}/keepits?limit=8"),),
     ),
     "contexts.keepit.open_keepit": Case(
@@ -167,7 +167,7 @@ CASES: dict[str, Case] = {
         cli=("session prune '#1' v002 --yes", "session prune '#1' '#2' --undo"),
         http=(
             ("DELETE", f"{SESSION}/versions/v002"),
-            ("POST", "/api/memory/versions/restore", {"sessionId": "1", "undo": "2"}),
+            ("POST", "/api/memory/versions/restore", {"sessionId": "1", "undo": "1-2"}),
         ),
     ),
     "contexts.space_settings.show_settings": Case(
@@ -302,6 +302,11 @@ CASES: dict[str, Case] = {
         http=(("DELETE", "/api/preferences/3"), ("POST", "/api/preferences/recall", {"decisions": ["3"]})),
     ),
     "reminders.intents.intents": Case(chat=("/reminders",), http=(("GET", "/api/reminders/intents"),)),
+    "reminders.intents.make_intent": Case(
+        chat=("/remind when piano: the tuner",),
+        http=(("POST", "/api/reminders/intents", {"about": "piano", "text": "the tuner"}),),
+        apart=("session_id", "thread_id"),
+    ),
     "reminders.intents.set_intent": Case(
         chat=("/reminders", ActOnIntent(1, "delete")), http=(("DELETE", "/api/reminders/intents/1"),)
     ),

@@ -277,6 +277,19 @@ async def test_bodies_that_are_too_large_or_too_slow_are_refused(api: Api, monke
     assert api.made == []
 
 
+async def test_a_search_takes_a_thousand_characters_of_any_script(api: Api) -> None:
+    headers = await api.token_of(BEN)
+    for character in "ж木🌳":
+        answer = await api.client.get("/api/memory/search", params={"text": character * 1000}, headers=headers)
+        assert answer.status_code == 200, answer.text
+
+
+async def test_the_head_of_an_event_stream_is_complete_at_once(api: Api) -> None:
+    async with asyncio.timeout(5):
+        answer = await api.client.head("/api/events", headers=await api.token_of(BEN))
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
 async def test_half_sent_bodies_do_not_block_other_connections(api: Api) -> None:
     headers = await api.token_of(BEN)
     port = api.client.base_url.port
@@ -347,4 +360,7 @@ async def test_an_erasure_deletes_the_stored_answers(api: Api, driver: TurnDrive
     await sql("insert into erasure (space_id, user_id) select id, owner_id from space")
     assert await sql("select count(*) from api_request") == [(1,)], "a preview erases nothing"
     await sql("update erasure set status = 'working'")
-    assert await sql("select count(*) from api_request") == [(0,)]
+    assert await sql("select status, body from api_request") == [(410, "")]
+    again = await api.client.post("/api/made", headers=headers, json={"text": "tea"})
+    assert (again.status_code, again.json()["code"]) == (409, "erased"), "it would store the erased words again"
+    assert api.made == ["tea"]

@@ -49,6 +49,7 @@ async def test_every_answer_is_described_in_the_api_document(driver: TurnDriver,
     async with open_api(store) as api:
         document = (await api.get("/api/openapi.json")).json()
         document["paths"] = {path: one for path, one in document["paths"].items() if path not in ENDLESS}
+        del document["components"]["securitySchemes"]  # each request carries a valid token
         operations = [one.ok() for one in schemathesis.openapi.from_dict(document).get_all_operations()]
 
         def send(case: Case) -> httpx.Response:
@@ -68,3 +69,24 @@ async def test_every_answer_is_described_in_the_api_document(driver: TurnDriver,
             case.validate_response(send(case), checks=CHECKS)
 
         await asyncio.to_thread(holds)
+
+
+async def test_the_api_document_says_who_may_ask_what_is_repeated_and_what_can_fail(store: Store) -> None:
+    async with open_api(store) as api:
+        document = (await api.get("/api/openapi.json")).json()
+    paths = document["paths"]
+    schemes = document["components"]["securitySchemes"]
+    assert {name: one["scheme"] for name, one in schemes.items()} == {"token": "bearer", "telegram": "tma"}
+    assert paths["/api/me"]["get"]["security"] == [{"token": []}]
+    assert paths["/api/session"]["post"]["security"] == [{"telegram": []}, {}]
+    calendar = paths["/calendar/{secret}.ics"]["get"]
+    assert "security" not in calendar
+    assert set(calendar["responses"]) == {"200", "404", "503"}
+    add, made = paths["/api/memories"]["post"], paths["/api/memories"]["post"]["responses"]["201"]
+    assert [one["name"] for one in add["parameters"]] == ["Idempotency-Key"]
+    assert set(made["headers"]) == {"Idempotency-Replayed"}
+    assert "parameters" not in paths["/api/reminders/calendar"]["post"], "its response is a secret"
+    for operation in (one for methods in paths.values() for one in methods.values()):
+        assert ("408" in operation["responses"]) == ("requestBody" in operation)
+        errors = {status: one for status, one in operation["responses"].items() if status >= "4"}
+        assert all(list(one["content"]) == ["application/problem+json"] for one in errors.values())

@@ -117,12 +117,21 @@ async def test_a_passage_of_a_message_is_marked(
     assert await sql("select origin, user_id from keepit order by id desc limit 1") == [("http", ADA)]
     await fails(await api.post(path, json=asked | {"text": "never said"}), 422, "out_of_range")
     await fails(await api.post(path, json=asked | {"weight": 2}), 422, "out_of_range")
-    await fails(await api.post(path, json=asked | {"messageUuid": "m999999"}), 404, "unknown")
+    for unknown in ("m999999", str(message)):
+        await fails(await api.post(path, json=asked | {"messageUuid": unknown}), 404, "unknown")
     other = await long_session(sql, 10, 500)
     elsewhere = f"/api/memory/sessions/{other.id}/keepits"
     await fails(await api.post(elsewhere, json=asked), 404, "unknown")
     await fails(await stranger.post(path, json=asked), 404, "unknown")
     assert await sql("select status from turn where kind = 'control' group by status") == [("done",)]
+
+
+async def test_a_time_that_the_database_cannot_read_is_refused(api: httpx.AsyncClient) -> None:
+    for time in ("2026-01-01T00:00:00+16:00", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00Z", "1767225600"):
+        for name in ("start", "end"):
+            await fails(await api.get("/api/memory/search", params={name: time}), 422, "out_of_range")
+    for time in ("2026-01-01T00:00:00+15:59", "9998-12-31T23:59:59Z", "2026-01-01T00:00:00", "2026-01-01"):
+        assert (await api.get("/api/memory/search", params={"start": time, "end": time})).status_code == 200
 
 
 async def test_two_versions_are_compared(
@@ -158,9 +167,14 @@ async def test_versions_are_pruned_and_restored(
     assert [one["versionId"] for one in gone["pruned"]] == ["v001", "v002"]
     back: Json = {"sessionId": str(past.id), "undo": gone["undo"]}
     await fails(await stranger.post("/api/memory/versions/restore", json=back), 404, "unknown")
+    other = await long_session(sql, 10, 500)
+    elsewhere = back | {"sessionId": str(other.id)}
+    await fails(await api.post("/api/memory/versions/restore", json=elsewhere), 404, "unknown")
     restored = await api.post("/api/memory/versions/restore", json=back)
     assert restored.json() == {"versionIds": ["v001", "v002"]}
-    await fails(await api.post("/api/memory/versions/restore", json=back | {"undo": "999"}), 404, "unknown")
+    for undo in ("999", f"{past.id}-999", gone["undo"]):
+        told = await fails(await api.post("/api/memory/versions/restore", json=back | {"undo": undo}), 404, "unknown")
+        assert told["detail"] == "There's nothing to bring back here. It may be back already, or it's too late."
 
 
 async def test_a_session_is_linked_to_another_project(

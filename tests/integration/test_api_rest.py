@@ -27,7 +27,7 @@ LATER = f"{datetime.now(UTC).year + 5}-01-02 9:00"
 async def test_a_preference_is_stated_opened_forgotten_and_restored(driver: TurnDriver, store: Store) -> None:
     async with open_api(store) as api:
         said = await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "Long poems"})
-        assert (said.status_code, said.json()["acts"][0]["pattern"]) == (201, "long poems")
+        assert (said.status_code, said.json()["acts"][0]["pattern"]) == (201, "Long poems")
         listed = (await api.get("/api/preferences")).json()
         row = listed["rows"][0]
         assert (listed["on"], listed["known"], row["polarity"], row["level"]) == (True, 1, -1, "high")
@@ -59,7 +59,10 @@ async def test_preferences_are_switched_and_paused(driver: TurnDriver, store: St
         assert (paused[:10], me["preferencesOn"], me["preferencesPausedUntil"]) == (LATER[:10], True, paused)
         assert (await switch(here="use"))["pausedUntil"] is not None
         assert (await switch(pausedUntil=None))["pausedUntil"] is None
-        never = ("tomorrow", "2040-01-01T00:00:00", "1139-05-30T16:31:38+22:47", "9999-01-01T00:00:00-22:47")
+        never = (
+            "tomorrow", "2040-01-01T00:00:00", "1139-05-30T16:31:38+22:47", "9999-01-01T00:00:00-22:47", 1800000000,
+            "1800000000", f"{LATER[:10]}T00:00:00+16:00",
+        )  # fmt: skip
         for wrong in ({"on": "off"}, *({"pausedUntil": one} for one in never)):
             await refused(api.put("/api/preferences/settings", json=wrong), 422, "out_of_range")
         await refused(api.post("/api/preferences/waiting", json={"keep": True}), 409, "conflict")
@@ -95,9 +98,19 @@ async def test_a_reminder_is_created_changed_done_and_deleted(driver: TurnDriver
         assert (await api.delete(path)).json()["status"] == "deleted"
         assert (await api.patch(path, json={"deleted": False})).json()["status"] == "active"
         await refused(api.patch(path, json={"deleted": True}), 422, "out_of_range")  # it isn't ignored
-        assert (await api.post(f"{path}/done")).json()["status"] == "active", "the next time is still in the future"
+        await refused(api.post(f"{path}/done"), 409, "conflict", "I haven't sent it yet.")
+        before = (await api.get(path)).json()["events"]
+        await api.delete(path)
+        await api.delete(path)
+        after = (await api.get(path)).json()["events"]
+        assert [one["kind"] for one in after] == ["deleted", *(one["kind"] for one in before)], "it is deleted once"
+        await refused(api.post(f"{path}/done"), 404, "unknown")
         mention = {"text": "when dentist: take the card"}
         await refused(api.post("/api/reminders", json=mention), 422, "refused", "works in the chat: /remind when")
+        about = await api.post("/api/reminders/intents", json={"about": "dentist", "text": "take the card"})
+        assert (about.status_code, about.json()["about"], about.json()["text"]) == (201, "dentist", "take the card")
+        assert len((await api.get("/api/reminders/intents")).json()["intents"]) == 1
+        await refused(api.post("/api/reminders/intents", json={"about": " ", "text": "x"}), 422, "refused")
         held = await api.put("/api/reminders/quiet", json={"until": "on"})
         assert held.json()["until"].startswith("9999")
         await api.put("/api/reminders/quiet", json={"until": "off"})
@@ -231,6 +244,23 @@ async def test_a_calendar_has_its_own_address_that_can_be_revoked(store: Store, 
         assert (await api.delete("/api/reminders/calendar")).status_code == 204
         await refused(api.get(second, headers=nobody), 404, "unknown")
         assert (await api.get("/api/reminders/calendar")).json() == {"token": None}
+
+
+async def test_calendar_addresses_that_are_asked_for_at_once_are_all_made_and_one_of_them_works(store: Store) -> None:
+    async with open_api(store) as api:
+        made = await asyncio.gather(*(api.post("/api/reminders/calendar") for _ in range(30)))
+        assert {one.status_code for one in made} == {201}
+        read = [(await api.get(one.json()["path"])).status_code for one in made]
+        assert sorted(read) == [200] + [404] * 29
+
+
+async def test_a_calendar_app_may_add_its_own_parameters_and_ask_for_the_head_alone(store: Store) -> None:
+    async with open_api(store) as api:
+        path = (await api.post("/api/reminders/calendar")).json()["path"]
+        for method, has_body in (("GET", True), ("HEAD", False)):
+            answer = await api.request(method, f"{path}?refresh=1", headers={"Authorization": ""})
+            assert (answer.status_code, answer.headers["content-type"]) == (200, "text/calendar; charset=utf-8")
+            assert bool(answer.content) == has_body
 
 
 async def test_the_api_document_and_its_page_list_all_routes(store: Store) -> None:

@@ -133,7 +133,7 @@ async def test_versions_are_selected_pruned_with_a_warning_and_restored(
     assert await sql("select status from compression") == [("dropped",), ("dropped",)]
     await chat.press("Undo")
     assert await sql("select status from compression") == [("ready",), ("ready",)]
-    assert "It's too late" in await chat.press(UndoPruning(old, second))
+    assert "There's nothing to bring back here" in await chat.press(UndoPruning(old, second))
     await chat.press(ChooseSetting("confirm", "off"))
     await chat.press(ListVersions(old))
     await chat.press("☐ v002")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator
 
 import httpx
@@ -80,20 +81,27 @@ async def test_no_address_is_logged(port: int, caplog: pytest.LogCaptureFixture)
 
 
 @pytest.mark.parametrize(
-    "head",
+    ("status", "head"),
     [
-        b"GET /" + b"x" * connection.MOST_LINE + b" HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"x" * connection.MOST_FIELD + b"\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X-Many: x\r\n" * connection.MOST_FIELDS + b"\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nX-Endless: " + b"x" * 2 * connection.MOST_HEAD,
-        b"GET / HTTP/1.1\r\n\r\n",
-        b"\x16\x03\x01\r\n\r\n",
+        (414, b"GET /" + b"x" * connection.MOST_LINE + b" HTTP/1.1\r\nHost: x\r\n\r\n"),
+        (431, b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"x" * connection.MOST_FIELD + b"\r\n\r\n"),
+        (431, b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X-Many: x\r\n" * connection.MOST_FIELDS + b"\r\n"),
+        (431, b"GET / HTTP/1.1\r\nHost: x\r\nX-Endless: " + b"x" * 2 * connection.MOST_HEAD),
+        (400, b"GET / HTTP/1.1\r\n\r\n"),
+        (400, b"\x16\x03\x01\r\n\r\n"),
+        (501, b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n"),
     ],
 )
 async def test_a_request_head_that_is_too_long_or_invalid_is_refused_silently(
-    port: int, head: bytes, caplog: pytest.LogCaptureFixture
+    port: int, status: int, head: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert (await exchange(port, head)).startswith(b"HTTP/1.0 400 Bad Request\r\n")
+    start, _, body = (await exchange(port, head)).partition(b"\r\n\r\n")
+    assert start.startswith(b"HTTP/1.1 %d " % status)
+    assert b"\r\nContent-Type: application/problem+json\r\n" in start
+    told = json.loads(body)
+    assert told["status"] == status
+    assert told["code"]
+    assert told["detail"].endswith(".")
     assert caplog.records == []
 
 

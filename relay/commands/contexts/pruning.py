@@ -15,7 +15,7 @@ from relay.memory.rows.contexts.versions import RestoredVersion, Version
 
 MOST_PRUNED = 100
 NO_SUCH_VERSION = "There's no such version here, or it's still being made."
-TOO_LATE = "It's too late to bring that back."
+NOTHING_DROPPED = "There's nothing to bring back here. It may be back already, or it's too late."
 
 
 @frozen
@@ -76,5 +76,5 @@ async def restore_versions(ctx: CommandContext, version_id: int) -> list[Restore
     check_switch(ctx, ctx.space)
     found = await ctx.store.restore_versions(ctx.space, version_id)
     if not found:
-        raise NotFound(TOO_LATE)
+        raise NotFound(NOTHING_DROPPED)
     return found

@@ -31,6 +31,7 @@ def read_intent(phrase: str) -> tuple[str, str] | None:
     return about.strip(" “”\"'"), " ".join(text.split())
 
 
+@operation("chat", "http")
 async def make_intent(ctx: CommandContext, about: str, text: str) -> Intent:
     """Makes a standing intent. Raises `CommandRefused` if it is invalid or there are too many."""
     if len(about) > INTENT_WORDS_LENGTH or len(text) > REMINDER_LENGTH:

@@ -115,8 +115,8 @@ class ApiToken:
 class ApiRequest:
     """The state of a request with an idempotency key."""
 
-    state: Literal["new", "running", "other", "done"]
-    """other: the key belongs to another request."""
+    state: Literal["new", "running", "other", "done", "erased"]
+    """other: the key belongs to another request. erased: it is done, and its answer was erased."""
     status: int = 0
     content_type: str = ""
     body: str = ""

@@ -10,10 +10,9 @@ from relay.surfaces.http.api import changes, docs, events, history, me, memories
 from relay.surfaces.http.api.contexts import compositions, library, projects, pruning, sessions, versions
 from relay.surfaces.http.caller import ApiCore
 from relay.surfaces.http.files import add_files
-from relay.surfaces.http.problems import PROBLEMS, add_handlers
+from relay.surfaces.http.problems import add_handlers, problems
 
 ROUTERS: tuple[APIRouter, ...] = (
-    session.router,
     me.router,
     changes.listing,
     memories.router,
@@ -30,7 +29,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     compositions.router,
     library.router,
 )
-"""All routes, in order: if two match a path, the first one counts."""
+"""The routes for those who are signed in, in order: if two match a path, the first one counts."""
+REFUSALS = (400, 401, 403, 404, 409, 422, 429, 503)
+"""The statuses of their problem documents."""
 
 
 def make_app(core: ApiCore) -> FastAPI:
@@ -47,8 +48,9 @@ def make_app(core: ApiCore) -> FastAPI:
     app.add_middleware(Guard)
     app.router.redirect_slashes = False
     add_handlers(app)
+    app.include_router(session.router, prefix="/api", responses=problems(400, 401, 422, 503))
     for router in ROUTERS:
-        app.include_router(router, prefix="/api", responses=PROBLEMS)
-    app.include_router(reminders.feed, responses=PROBLEMS)
+        app.include_router(router, prefix="/api", responses=problems(*REFUSALS))
+    app.include_router(reminders.feed, responses=problems(404, 503))
     add_files(app)
     return app

@@ -7,13 +7,16 @@ import contextlib
 import dataclasses
 import functools
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import field
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel
 
 from relay.commands.context import NAMELESS, CommandContext, Services
 from relay.core.errors import RelayError
@@ -33,6 +36,8 @@ NOT_SIGNED_IN = (
     f"Open the page again from Telegram, or with the link that {RELAY} web prints. Programs need a token: "
     f"{RELAY} token new."
 )
+BEARER = HTTPBearer(scheme_name="token", description="From `relay token new` or `POST /api/session`.", auto_error=False)
+"""Describes the token in the generated document; `find_caller` checks it."""
 
 
 @frozen
@@ -56,16 +61,32 @@ class ApiCore:
     """Held while an export is packed."""
 
 
-async def find_caller(request: Request) -> ApiCaller:
+async def find_caller(request: Request, _: Annotated[object, Depends(BEARER)]) -> ApiCaller:
     """Returns the caller of a request. Raises `ApiError`: 401 without a valid token of a person who may use the bot,
-    429 after too many requests."""
+    429 after too many requests, 422 if the route doesn't have a parameter of the query."""
     core: ApiCore = request.app.state.core
     scheme, token = read_authorization(request)
     caller = await find_admitted(core, token) if scheme == "bearer" else None
     if caller is None:
         raise not_signed_in()
     count_request(request, core, caller)
+    taken = list(query_names(request.scope["route"].dependant))
+    for name in request.query_params:
+        if name not in taken:
+            raise ApiError(422, "out_of_range", f"There's no parameter “{name[:40]}” here. /api/docs lists them.")
     return caller
+
+
+def query_names(dependant: Dependant) -> Iterator[str]:
+    """Yields the names of the parameters that a route reads from the query."""
+    for given in dependant.query_params:
+        model = given.field_info.annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            yield from (one.alias or name for name, one in model.model_fields.items())
+        else:
+            yield given.alias
+    for one in dependant.dependencies:
+        yield from query_names(one)
 
 
 def count_request(request: Request, core: ApiCore, caller: ApiCaller) -> None:

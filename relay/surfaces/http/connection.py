@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import itertools
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,14 +22,25 @@ UNREAD_SECONDS = 20.0
 """How long a client may leave an answer unread."""
 HEAD_SECONDS = 3.0
 """How long a request's head may take, from the start of the connection or from its first byte."""
-MOST_LINE = 2048
-"""The most bytes in the address of a request."""
+MOST_LINE = 16_384
+"""The most bytes in the address of a request: 1,000 characters of any script, percent-encoded, and as much again."""
 MOST_FIELD = 4096
 """The most bytes in a header, with its name."""
 MOST_FIELDS = 64
 MOST_HEAD = 32_768
 """The most bytes of an incomplete head."""
-NO_HTTP = b"HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n400\n"
+REFUSALS = {
+    400: ("Bad Request", "malformed", "This is not an HTTP request."),
+    414: ("URI Too Long", "too_long", f"An address has at most {MOST_LINE // 1024} KB."),
+    431: (
+        "Request Header Fields Too Large",
+        "too_large",
+        f"A request has at most {MOST_FIELDS} headers, each with at most {MOST_FIELD // 1024} KB, and "
+        f"{MOST_HEAD // 1024} KB together with its address.",
+    ),
+    501: ("Not Implemented", "unknown", "This Transfer-Encoding is not supported, only chunked."),
+}
+"""The reason, code and detail of the answers to input that does not reach the application."""
 
 
 class OpenConnections:
@@ -66,6 +78,8 @@ class OpenConnections:
 class Connection(H11Protocol):
     """One connection, which must send a request's head soon. Input that is not HTTP does not reach the application: it
     gets a short answer here, without a log entry, because anyone could fill the log."""
+
+    conn: BoundedParser
 
     def __init__(self, places: OpenConnections, **given: Any) -> None:
         super().__init__(**given)
@@ -122,9 +136,9 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Answers input that is not HTTP, or too long."""
+        """Answers input that is not HTTP, or too long, with a problem document."""
         if not self.busy:
-            self.transport.write(NO_HTTP)
+            self.transport.write(render_refusal(self.conn.refusal))
         self.transport.close()
 
     def _expect_head(self) -> None:
@@ -145,19 +159,36 @@ class Connection(H11Protocol):
 class BoundedParser(h11.Connection):
     """Reads requests, and refuses those whose head is too long. h11 itself limits only an incomplete head."""
 
+    refusal = 400
+    """The status of the answer to refused input."""
+
     def next_event(self) -> Any:
-        event = super().next_event()
-        if isinstance(event, h11.Request) and not _fits(event.target, list(event.headers)):
-            raise h11.RemoteProtocolError("the head is too long", error_status_hint=431)
+        try:
+            event = super().next_event()
+            if isinstance(event, h11.Request):
+                _check_head(event.target, list(event.headers))
+        except h11.RemoteProtocolError as error:
+            self.refusal = error.error_status_hint
+            raise
         return event
 
 
-def _fits(target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> bool:
+def _check_head(target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    if len(target) > MOST_LINE:
+        raise h11.RemoteProtocolError("the address is too long", error_status_hint=414)
+    if len(headers) > MOST_FIELDS or any(len(name) + len(value) > MOST_FIELD for name, value in headers):
+        raise h11.RemoteProtocolError("the head is too long", error_status_hint=431)
+
+
+def render_refusal(status: int) -> bytes:
+    """Returns the answer to input that is refused. The module that makes all other problem documents imports FastAPI,
+    which a server without the API does without."""
+    reason, code, detail = REFUSALS[status]
+    body = json.dumps({"type": "about:blank", "title": reason, "status": status, "detail": detail, "code": code})
     return (
-        len(target) <= MOST_LINE
-        and len(headers) <= MOST_FIELDS
-        and all(len(name) + len(value) <= MOST_FIELD for name, value in headers)
-    )
+        f"HTTP/1.1 {status} {reason}\r\nContent-Type: application/problem+json\r\nContent-Length: {len(body)}\r\n"
+        f"Cache-Control: no-store\r\nConnection: close\r\n\r\n{body}"
+    ).encode()
 
 
 def find_remote(transport: asyncio.BaseTransport) -> str:

@@ -10,12 +10,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from relay.core.errors import (
     BudgetUsedUp,
     CommandRefused,
     Conflict,
     DatabaseError,
+    DataRefused,
     MessengerError,
     ModelError,
     NotAllowed,
@@ -34,6 +36,7 @@ STATUSES: tuple[tuple[type[RelayError], int, str], ...] = (
     (NotAllowed, 403, "not_yours"),
     (BudgetUsedUp, 422, "budget"),
     (CommandRefused, 422, "refused"),
+    (DataRefused, 422, "out_of_range"),
     (DatabaseError, 503, "away"),
     (ModelError, 503, "away"),
     (MessengerError, 503, "away"),
@@ -121,13 +124,18 @@ def add_handlers(app: FastAPI) -> None:
         malformed = first["type"] == "missing" or first["loc"][:1] == ("path",)
         where = ".".join(str(step) for step in first["loc"][1:])
         said = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "literal_error":
+            said = said.replace("True", "true").replace("False", "false")  # as JSON writes them
         detail = f"{where}: {said}." if where else f"{said}."
         return problem(400 if malformed else 422, "malformed" if malformed else "out_of_range", detail)
 
     @app.exception_handler(HTTPException)
-    async def of_http(_: Request, error: HTTPException) -> JSONResponse:
+    async def of_http(request: Request, error: HTTPException) -> JSONResponse:
         code, detail = OF_HTTP.get(error.status_code, ("http", str(error.detail)))
-        return problem(error.status_code, code, detail, dict(error.headers or {}))
+        headers = dict(error.headers or {})
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(methods_of(request))  # the framework names those of one route
+        return problem(error.status_code, code, detail, headers)
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
@@ -135,8 +143,18 @@ def add_handlers(app: FastAPI) -> None:
         return problem(500, "internal", "Something went wrong. The log has the details for my admins.")
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": TITLES[status], "content": {MEDIA_TYPE: {}}}
-    for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)
-}
-"""The errors that each route may answer with, for the generated document."""
+def methods_of(request: Request) -> list[str]:
+    """Returns the methods that a request's address takes."""
+    scope = {"type": "http", "path": request.scope["path"]}
+    taken = [
+        method
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        if any(route.matches(scope | {"method": method})[0] is Match.FULL for route in request.app.routes)
+    ]
+    return ["GET", "HEAD", *taken[1:]] if "GET" in taken else taken
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Returns the errors that a route may answer with, for the generated document."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}}
+    return {str(status): {"description": TITLES[status], "content": content} for status in statuses}

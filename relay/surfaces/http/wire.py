@@ -7,11 +7,11 @@ import functools
 import re
 import types
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Self, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
 from pydantic.alias_generators import to_camel
 
 Id = Annotated[str, BeforeValidator(str)]
@@ -28,6 +28,27 @@ def _read_id(given: object) -> object:
 ID = "[1-9][0-9]{0,17}"
 GivenId = Annotated[int, BeforeValidator(_read_id), WithJsonSchema({"type": "string", "pattern": f"^{ID}$"})]
 """An id that a client gives, in a path or a body."""
+MOST_OFFSET = timedelta(hours=16)
+"""PostgreSQL reads smaller offsets from UTC only."""
+
+
+def _read_time(given: object) -> object:
+    """Refuses anything but a text in the form of ISO 8601: a number could be meant in seconds or milliseconds."""
+    if not isinstance(given, str) or re.match(r"\d{4}-", given, re.ASCII) is None:
+        raise ValueError("a time is a text such as 2026-01-31T09:00:00Z")
+    return given
+
+
+def _check_time(time: Time) -> Time:
+    """Refuses a time that the database can't read, or that is out of range in some time zones."""
+    if not MINYEAR < time.year < MAXYEAR or abs(time.utcoffset() or timedelta()) >= MOST_OFFSET:
+        raise ValueError("there's no such time")
+    return time
+
+
+Time = TypeVar("Time", bound=datetime)
+GivenTime = Annotated[Time, BeforeValidator(_read_time), AfterValidator(_check_time)]
+"""A time that a client gives."""
 Flag = Annotated[bool, Field(strict=True)]
 """A boolean in a body; other values are refused."""
 LOCAL = ("start_at",)

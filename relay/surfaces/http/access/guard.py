@@ -1,4 +1,4 @@
-"""Limits the body of every request to the application, and adds the security headers to every response."""
+"""Limits the body of every request, adds the security headers to every response, and answers HEAD."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ frame."""
 
 
 class Guard:
-    """Reads each body, which is short, before the application gets it, and adds headers to each response."""
+    """Reads each body, which is short, before the application gets it, and adds headers to each response. HEAD is
+    answered like GET, without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -33,13 +34,20 @@ class Guard:
         """See ASGI."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
+        head = scope["method"] == "HEAD"
+        if head:
+            scope = {**scope, "method": "GET"}
 
         async def tell(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-            await send(message)
+                await send(message)
+                if head:
+                    await send({"type": "http.response.body"})
+            elif not head:
+                await send(message)
 
         try:
             async with asyncio.timeout(BODY_SECONDS):

@@ -18,7 +18,8 @@ from relay.surfaces.http.access.guard import read_body, replay
 from relay.surfaces.http.caller import ApiCore, count_request, find_admitted, read_authorization
 from relay.surfaces.http.problems import ApiError, problem, render_error
 
-HEADER = "idempotency-key"
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotency-Replayed"
 LONGEST_KEY = 255
 SECRETS = frozenset({"/api/session", "/api/reminders/calendar"})
 """Paths without idempotency: their responses hold a secret, of which only a hash is stored."""
@@ -49,7 +50,7 @@ class Idempotency:
             if caller is not None:
                 count_request(request, core, caller)
                 if not 0 < len(key) <= LONGEST_KEY:
-                    answer = problem(400, "malformed", f"An Idempotency-Key has 1 to {LONGEST_KEY} characters.")
+                    answer = problem(400, "malformed", f"An {HEADER} has 1 to {LONGEST_KEY} characters.")
                 else:
                     row = await core.services.store.begin_api_request(
                         caller.user_id, hash_token(key), _fingerprint(scope, body)
@@ -107,6 +108,9 @@ def _answer_again(row: ApiRequest) -> Response | None:
             wait = "The same request is still being answered. Send it again in a moment."
             return problem(409, "running", wait, {"Retry-After": "1"})
         case "other":
-            return problem(422, "key_used", "This Idempotency-Key belongs to another request. Use a new one.")
-    headers = {"Idempotency-Replayed": "true"} | ({"Content-Type": row.content_type} if row.content_type else {})
+            return problem(422, "key_used", f"This {HEADER} belongs to another request. Use a new one.")
+        case "erased":
+            done = f"This request was done, and something was erased since. To do it again, use a new {HEADER}."
+            return problem(409, "erased", done)
+    headers = {REPLAYED: "true"} | ({"Content-Type": row.content_type} if row.content_type else {})
     return Response(row.body, row.status, headers)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
+from pydantic import WithJsonSchema
 
 from relay.commands.memory.controls import show_controls
 from relay.commands.people.groups import list_groups
@@ -17,7 +18,8 @@ router = APIRouter(prefix="/me", tags=["me"])
 
 
 class Me(WireModel):
-    """The person who is signed in, their switches, and the installation."""
+    """The person who is signed in, their switches, and the installation. `capture`: auto: memory learns by itself; ask:
+    it proposes what to keep; tags: it keeps only what the answering model marks; off: it learns nothing."""
 
     user_id: Id
     name: str
@@ -25,8 +27,7 @@ class Me(WireModel):
     time_zone: str
     version: str
     model: str
-    capture: str
-    """What memory learns here: auto, ask or off."""
+    capture: Annotated[str, WithJsonSchema({"type": "string", "enum": ["auto", "ask", "tags", "off"]})]
     memory_on: bool
     """Memory is on and not paused."""
     memory_paused_until: datetime | None

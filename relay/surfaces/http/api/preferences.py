@@ -26,7 +26,7 @@ from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.turns.preferences import FeedbackResult, Preferences, PreferenceSource
 from relay.surfaces.http.api.contexts.names import ProjectId, in_project
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import Flag, GivenId, WireInput, WireModel, wire
+from relay.surfaces.http.wire import Flag, GivenId, GivenTime, WireInput, WireModel, wire
 
 router = APIRouter(prefix="/preferences", tags=["preferences"], route_class=WritingRoute)
 
@@ -60,7 +60,7 @@ class Settings(WireInput):
     """Switches to change; missing ones stay as they are."""
 
     on: Flag | None = None
-    paused_until: AwareDatetime | None = None
+    paused_until: GivenTime[AwareDatetime] | None = None
     """null: ends a pause."""
     here: Literal["use", "ignore", "quiet", "own"] | None = None
     """How the person's own chat uses preferences."""

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request, Response
 from relay.commands.reminders import reminders as commands
 from relay.commands.reminders.editing import ReminderPatch, patch_reminder
 from relay.commands.reminders.feed import CalendarAddress, CalendarFeed, close_feed, open_feed, show_feed
-from relay.commands.reminders.intents import intents, set_intent
+from relay.commands.reminders.intents import intents, make_intent, set_intent
 from relay.commands.reminders.reminders import Quiet
 from relay.memory.rows.proactive.reminders import Intent, OpenedReminder, Reminder, ReminderPage
 from relay.surfaces.http.api.paging import Page
@@ -51,6 +51,13 @@ class Holding(WireInput):
     until: str
 
 
+class NewIntent(WireInput):
+    """Words, and what to remind of when the person mentions them."""
+
+    about: str
+    text: str
+
+
 class Intents(WireModel):
     """What the person is reminded of when they mention something."""
 
@@ -80,6 +87,12 @@ async def hold(ctx: Writing, given: Holding) -> Quiet:
 async def list_intents(ctx: Reading) -> Any:
     """Lists what the person is reminded of when they mention something."""
     return {"intents": await intents(ctx)}
+
+
+@router.post("/intents", status_code=201, response_model=wire(Intent))
+async def add_intent(ctx: Writing, given: NewIntent) -> Intent:
+    """Reminds the person of something when they mention it."""
+    return await make_intent(ctx, given.about, given.text)
 
 
 @router.delete("/intents/{intent_id}", response_model=wire(Intent))

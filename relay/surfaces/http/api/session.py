@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.security.http import HTTPBase
 
 from relay.memory.calls.people import hash_token
 from relay.surfaces.http.access.sessions import OpenedSession, open_from_link, open_from_telegram
 from relay.surfaces.http.caller import ApiCore, find_caller, not_signed_in, read_authorization
+from relay.surfaces.http.problems import problems
 from relay.surfaces.http.wire import WireInput, wire
 
 router = APIRouter(tags=["session"])
+TELEGRAM = HTTPBase(
+    scheme="tma", scheme_name="telegram", description="What Telegram signed (`initData`).", auto_error=False
+)
+"""Describes Telegram's proof in the generated document; `open_session` checks it."""
 
 
 class SignInLink(WireInput):
@@ -18,7 +24,13 @@ class SignInLink(WireInput):
     link: str
 
 
-@router.post("/session", status_code=201, response_model=wire(OpenedSession))
+@router.post(
+    "/session",
+    status_code=201,
+    response_model=wire(OpenedSession),
+    dependencies=[Depends(TELEGRAM)],
+    openapi_extra={"security": [{}]},  # or a link's secret
+)
 async def open_session(request: Request, body: SignInLink | None = None) -> OpenedSession:
     """Signs in: with `Authorization: tma` and what Telegram signed, or with a link's secret."""
     core: ApiCore = request.app.state.core
@@ -30,7 +42,7 @@ async def open_session(request: Request, body: SignInLink | None = None) -> Open
     raise not_signed_in()
 
 
-@router.delete("/session", status_code=204, dependencies=[Depends(find_caller)])
+@router.delete("/session", status_code=204, dependencies=[Depends(find_caller)], responses=problems(429))
 async def end_session(request: Request) -> Response:
     """Signs out. A token that a person made stays; `relay token revoke` revokes it."""
     core: ApiCore = request.app.state.core

@@ -20,7 +20,7 @@ from relay.surfaces.http.api.contexts.convert import short
 from relay.surfaces.http.api.contexts.names import Budget, Name, SomeProject, in_project, number_of
 from relay.surfaces.http.api.paging import Page, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import WireInput, WireModel, wire
+from relay.surfaces.http.wire import GivenTime, WireInput, WireModel, wire
 
 router = APIRouter(prefix="/memory", tags=["library"], route_class=WritingRoute)
 
@@ -84,8 +84,8 @@ class SearchAsked(WireModel):
     text: Annotated[str, Field(max_length=1_000)] = ""
     files: Annotated[list[Part], Field(default_factory=list, max_length=8)]
     topics: Annotated[list[Part], Field(default_factory=list, max_length=8)]
-    start: datetime | None = None
-    end: datetime | None = None
+    start: GivenTime[datetime] | None = None
+    end: GivenTime[datetime] | None = None
     min: Annotated[Decimal | None, Field(ge=0, le=1)] = None
     max: Annotated[Decimal | None, Field(ge=0, le=1)] = None
     kind: Literal["message", "summary", "version"] | None = None

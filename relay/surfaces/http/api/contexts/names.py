@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -34,8 +35,7 @@ Budget = Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET)]
 
 def number_of(name: str, prefix: str = "") -> int:
     """Returns the number in a name: 12 for t12. 0, which nothing has, if the name has another form."""
-    number = name.removeprefix(prefix)
-    return int(number) if number.isascii() and number.isdecimal() and len(number) <= 18 else 0
+    return int(name.removeprefix(prefix)) if re.fullmatch(f"{prefix}{NUMBER}", name) else 0
 
 
 async def in_session(ctx: CommandContext, session_id: str) -> tuple[CommandContext, int]:

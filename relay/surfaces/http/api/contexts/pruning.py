@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
-from relay.commands.contexts.pruning import MOST_PRUNED, prune, restore_versions
+from relay.commands.contexts.pruning import MOST_PRUNED, NOTHING_DROPPED, prune, restore_versions
 from relay.commands.contexts.versions import versions_named
+from relay.core.errors import NotFound
 from relay.surfaces.http.api.contexts.convert import short, version_record
 from relay.surfaces.http.api.contexts.files import listing_what_holds_it
 from relay.surfaces.http.api.contexts.names import Name, SessionId, VersionId, in_session, number_of
@@ -63,12 +64,15 @@ async def prune_some(ctx: Writing, body: Pruning) -> Pruned:
     found = await versions_named(there, number, body.version_ids)
     with listing_what_holds_it():
         gone = await prune(there, [one.id for one in found], body.force)
-    return Pruned(pruned=[version_record(one) for one in gone], undo=str(gone[0].id))
+    return Pruned(pruned=[version_record(one) for one in gone], undo=f"{body.session_id}-{gone[0].id}")
 
 
 @router.post("/versions/restore")
 async def restore(ctx: Writing, body: VersionsToRestore) -> Restored:
     """Brings back what was dropped together: within ten minutes; within a day, if the night did it."""
     there, _ = await in_session(ctx, body.session_id)
-    back = await restore_versions(there, number_of(body.undo))
+    session, _, version = body.undo.rpartition("-")
+    if session != body.session_id:
+        raise NotFound(NOTHING_DROPPED)
+    back = await restore_versions(there, number_of(version))
     return Restored(version_ids=[short(one.name) for one in back])

@@ -50,7 +50,7 @@ class Message(WireModel):
 
 
 class NewMarker(WireInput):
-    """A passage to keep. `text`: empty for the whole message."""
+    """A passage to keep. `messageUuid`: m123, as in the list of messages. `text`: empty for the whole message."""
 
     message_uuid: Name
     weight: Weight
