@@ -143,7 +143,7 @@ async def test_compositions_can_be_managed_in_the_shell(bot: SharedBot, tmp_path
     await three_sessions(bot, dm, olga)
     shown = await bot.ask(dm, olga, "/compose")
     found = {name.split()[1]: data.split(":")[2] for name, data in shown.buttons.items() if name.startswith("☐")}
-    gates, sheds = found["Gates"], found["Sheds"]
+    gates, sheds = f"#{found['Gates']}", f"#{found['Sheds']}"
 
     async def shell(*words: str, fails: bool = False) -> Any:
         code, printed = await relay(bot.relay.environment, tmp_path, "compose", *words)

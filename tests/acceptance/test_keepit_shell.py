@@ -33,6 +33,6 @@ async def test_markers_can_be_listed_set_weighted_and_removed_in_the_shell(world
     assert "Removed p1" in await shell("keepit", "--of", "p1", "--remove")
     assert "1 of 1." in await shell("keepits")
     assert "can't find a message" in await shell("keepit", "0.9", "nobody", "said", "this", ends=1)
-    assert "Name a weight and a passage" in await shell("keepit", "7", "always", ends=1)
-    assert "A weight is a number from 0.00 to 1.00" in await shell("keepit", "7", "--of", "p2", ends=1)
+    assert "Name a weight and a passage" in await shell("keepit", "7", "always", ends=2)
+    assert "A weight is a number from 0.00 to 1.00" in await shell("keepit", "7", "--of", "p2", ends=2)
     assert "gone" in await shell("keepit", "--of", "p99", ends=1)

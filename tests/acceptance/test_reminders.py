@@ -287,7 +287,7 @@ async def test_a_new_answer_removes_the_reminders_of_the_former_one(bot: SharedB
 async def test_quiet_holds_back_reminders(bot: SharedBot) -> None:
     ada, dm = bot.person()
     await bot.ask(dm, ada, "/remind 2031-01-01 9:00 quiet thing")
-    assert "I'm quiet until you write" in (await bot.ask(dm, ada, "/quiet on")).text
+    assert "I'm quiet. I'll speak up again when you write" in (await bot.ask(dm, ada, "/quiet on")).text
     await bring_near(bot, "quiet thing")
     await bot.ask(dm, ada, "hello")
     assert not any(one.text.startswith("⏰ quiet thing\n\n") for one in bot.tg.messages(dm))
@@ -302,13 +302,13 @@ async def test_only_its_administrators_and_admins_make_relay_quiet_in_a_group(bo
     for person, text, told in (
         (ben, "on", "In a group, only its administrators and my admins can do that"),
         (ben, "", "Its administrators can hold my messages back"),
-        (ada, "on", "I'm quiet in this group until its administrators write /quiet off."),
+        (ada, "on", "I'm quiet in this group. I'll speak up again when its administrators write /quiet off."),
         (ben, "off", "In a group, only its administrators and my admins can do that"),
-        (ben, "", "I'm quiet in this group until"),
+        (ben, "", "I'm quiet in this group. I'll speak up again"),
         (olga, "off", "I speak up in this group when something is due."),
     ):
         assert told in (await bot.ask(group, person, f"/quiet{at} {text}".strip())).text
-    assert "I'm quiet until you write" in (await bot.ask(dm, ada, "/quiet on")).text
+    assert "I'm quiet. I'll speak up again when you write" in (await bot.ask(dm, ada, "/quiet on")).text
     assert "I speak up" in (await bot.ask(dm, ada, "/quiet off")).text
 
 

@@ -88,7 +88,7 @@ async def test_settings_and_the_soul_are_changed_with_arguments(world: World, sh
     assert (await shell.json("settings", "learning", "ask", "--json"))["learning"] == "ask"
     assert "Europe/Rome" in await shell("settings", "zone", "rome")
     assert (await shell.json("settings", "zone", "house", "--json"))["zone"] == ""
-    assert "relay settings sound off" in await shell("settings", "sound", "loud", code=1)
+    assert "relay settings sound off" in await shell("settings", "sound", "loud", code=2)
     assert "Nothing was done" in await shell("soul", "edit", code=1)
     soul = "You are Nemo.\n\nBe brief."
     assert "[-" in await shell.given(soul, "soul", "edit", code=1)
@@ -108,7 +108,7 @@ async def test_chat_commands_in_a_persons_own_text_are_shown_unchanged(world: Wo
     assert "(nothing matches): /status twice" in await shell("forget", "/status twice", code=1)
     await shell("soul", "set", "Say /help to nobody.", "--yes")
     assert "Say /help to nobody." in await shell("soul")
-    assert "relay settings" in await shell("settings", "sound", "loud", code=1)
+    assert "relay settings" in await shell("settings", "sound", "loud", code=2)
 
 
 @pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
@@ -127,7 +127,7 @@ async def test_listed_memories_and_changes_can_be_named_by_number(world: World, 
     assert "Add --yes" in await shell("forget", "*cello*", code=1)
     await shell("forget", "*cello*", "--yes")
     assert "I don't know anything yet" in await shell("memory")
-    assert "relay usage 30" in await shell("usage", "999", code=1)
+    assert "relay usage 30" in await shell("usage", "999", code=2)
 
 
 @pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")

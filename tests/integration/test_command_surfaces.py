@@ -21,6 +21,7 @@ from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal import keyboard
 from relay.surfaces.cli.terminal import once as terminal
 from relay.surfaces.cli.terminal.messenger import name_commands
+from relay.surfaces.cli.where import Where
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.surfaces import Installation
 
@@ -113,7 +114,7 @@ def test_the_help_in_the_shell_speaks_of_no_message_to_reply_to(name: str) -> No
 def test_the_shell_passes_on_what_was_typed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[str, str, bool, bool]] = []
 
-    async def run_once(settings: Settings, name: str, words: str, sure: bool, as_json: bool) -> bool:
+    async def run_once(settings: Settings, name: str, words: str, sure: bool, as_json: bool, where: Where) -> bool:
         heard.append((name, words, sure, as_json))
         return True
 

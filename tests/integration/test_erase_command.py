@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from relay.core.errors import NotFound
 from relay.core.settings import Settings
 from relay.memory import erasure
 from relay.surfaces.cli.memory.erase import erase
@@ -48,6 +49,19 @@ async def test_the_command_counts_the_erased_preferences_before_and_after(
         assert f"Erased for good: {told}." in capsys.readouterr().out
         await run_once(settings, "preferences", "")
         assert "zanzibarix" not in capsys.readouterr().out
+    finally:
+        embedded.drop(name)
+
+
+async def test_another_spelling_is_named_where_nothing_matches(embedded: Server, tmp_path: Path) -> None:
+    name = embedded.create(TEMPLATE)
+    settings = Settings(
+        DATABASE_URL=embedded.url(name), RELAY_DATA_DIR=tmp_path, RELAY_ADMINS="1", RELAY_EMBEDDER="off"
+    )
+    try:
+        await run_once(settings, "remember", "José has a boat")
+        with pytest.raises(NotFound, match="There is also “josé”"):
+            await erase(settings, "jose", True, False, False)
     finally:
         embedded.drop(name)
 

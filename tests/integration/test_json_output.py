@@ -57,7 +57,7 @@ def test_an_error_is_printed_as_json_too(relay: Any, tmp_path: Path, monkeypatch
 
 def test_a_refused_command_is_an_error(relay: Any) -> None:
     code, said = relay("settings", "sound", "loud")
-    assert code == 1
+    assert code == 2
     assert "relay settings sound off" in said["error"]
     assert relay("settings", "sound", "off") == (0, relay("settings")[1])
 

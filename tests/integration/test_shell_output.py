@@ -6,32 +6,55 @@ import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
+import psycopg
 import pytest
 from typer.testing import CliRunner
 
+from relay.core.errors import RelayError
 from relay.surfaces.cli.cli import cli
+from relay.surfaces.cli.shell import error_text, exit_code
 from tests.integration.conftest import TEMPLATE, Server
+from tests.integration.long_session import long_session
 
 ZONE = ZoneInfo("Pacific/Kiritimati")
 """14 hours ahead of UTC."""
 
 
 @pytest.fixture(autouse=True)
-def there(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An empty database, in the settings of the environment."""
+def there(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of an empty database, which is in the settings of the environment."""
     name = embedded.create(TEMPLATE)
     values = {"DATABASE_URL": embedded.url(name), "RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_ADMINS": "1"}
     for key, value in (values | {"RELAY_EMBEDDER": "off", "RELAY_TIMEZONE": str(ZONE)}).items():
         monkeypatch.setenv(key, value)
     monkeypatch.chdir(tmp_path)
-    yield
+    yield embedded.url(name, superuser=True)
     embedded.drop(name)
 
 
+@pytest.fixture
+async def in_telegram(there: str) -> None:
+    """Three sessions in the admin's Telegram chat: Alpha, Beta and Gamma, whose ids are 1 to 3."""
+    async with await psycopg.AsyncConnection.connect(there, autocommit=True) as connection:
+
+        async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+            cursor = await connection.execute(statement.encode(), values or None)
+            return await cursor.fetchall() if cursor.description else []
+
+        await sql("set search_path = relay, public, extensions")
+        for title in ("Alpha", "Beta", "Gamma"):
+            made = await long_session(sql, 4, 200, user_id=1)
+            await sql("update session set title = %s where id = %s", title, made.id)
+
+
 def run(*words: str) -> tuple[int, str]:
+    """Runs a command; returns the exit code, and what is printed or else the error, as `relay` itself does."""
     done = CliRunner().invoke(cli, words)
+    if isinstance(done.exception, RelayError):
+        return exit_code(done.exception), done.output or error_text(done.exception)
     return done.exit_code, done.output or str(done.exception)
 
 
@@ -68,7 +91,7 @@ def test_a_decision_prints_its_change_and_exits_with_1_if_it_did_nothing() -> No
     assert run("memory", "undo", "1") == (0, "↩ Undone: I sail\n")
     assert run("memory", "keep", "1") == (1, "That's already decided.")
     assert run("memory", "undo", "1", "--json")[0] == 0, "it is as wanted"
-    assert run("memory", "undo", "99") == (1, "This is gone, or not yours to see.")
+    assert run("memory", "undo", "99") == (1, "There is no change 99. `relay memory changes` lists them.")
     run("remember", "I", "ski")
     run("memory", "edit", "2", "I", "ski", "in", "Tyrol")
     assert run("memory", "undo", "2") == (1, "It has changed again since. Undo the newer change first.")
@@ -164,3 +187,136 @@ def test_a_file_that_is_not_written_exits_with_1(tmp_path: Path) -> None:
     (tmp_path / ".relay.ics.partial").mkdir()
     code, said = run("reminders", "ics")
     assert (code, "relay.ics was not written: " in said) == (1, True), said
+
+
+IN_TELEGRAM = "There are 3 sessions in your Telegram chat: relay session list --chat 1"
+
+
+def test_an_empty_list_says_that_the_sessions_are_in_telegram(in_telegram: None) -> None:
+    assert run("session", "list") == (0, f"There are no sessions here yet.\n{IN_TELEGRAM}\n")
+    assert run("sessions") == (0, f"We haven't talked here yet.\n{IN_TELEGRAM}\n")
+    for words in (
+        ("sessions", "2"),
+        ("session", "show", "2"),
+        ("session", "versions", "2"),
+        ("compress", "gentle", "2"),
+    ):
+        code, shown = run(*words)
+        assert (code, shown.strip()) == (1, f"There is no session with that number. {IN_TELEGRAM}"), words
+    assert run("session", "show", "#2") == (1, f"There is no session with that id here. {IN_TELEGRAM}")
+    assert json.loads(run("session", "list", "--json")[1])["total"] == 0
+
+
+def test_all_lists_of_sessions_take_a_chat(in_telegram: None) -> None:
+    code, shown = run("sessions", "--chat", "1")
+    assert (code, "Sessions in this conversation (3)" in shown, "1 · Gamma" in shown) == (0, True, True), shown
+    assert "\nGamma\n" in f"\n{run('sessions', '1', '--chat', '1')[1]}"
+    assert json.loads(run("sessions", "--chat", "1", "--json")[1])["total"] == 3
+    assert "3 of 3" in run("session", "list", "--chat", "1")[1]
+    assert "Which sessions belong together?" in run("compose", "garden", "--chat", "1")[1]
+
+
+def test_nothing_is_said_of_telegram_if_there_are_no_sessions_there() -> None:
+    assert run("session", "list") == (0, "There are no sessions here yet.\n")
+    assert run("session", "show", "1")[1] == "There is no session with that number. relay sessions lists them."
+
+
+def test_composing_where_there_are_no_sessions_exits_with_1(in_telegram: None) -> None:
+    assert run("compose", "garden") == (1, f"There are no sessions here to compose.\n{IN_TELEGRAM}\n")
+    code, shown = run("compose", "garden", "--json")
+    assert (code, IN_TELEGRAM in json.loads(shown)["error"]) == (1, True)
+
+
+def test_a_composition_takes_sessions_by_their_numbers_in_the_list_or_by_their_ids(in_telegram: None) -> None:
+    def composed(name: str, *options: str) -> list[str]:
+        code, shown = run("compose", "new", name, *options, "--chat", "1", "--json")
+        assert code == 0, shown
+        return [part["title"] for part in json.loads(shown)["parts"]]
+
+    assert composed("one", "--session", "1") == ["Gamma"]
+    assert composed("two", "--session", "#1", "--session", "2=original", "--in-order") == ["Alpha", "Beta"]
+    code, shown = run("compose", "new", "three", "--session", "9", "--chat", "1")
+    assert (code, shown) == (1, "There is no session with that number. relay sessions lists them.")
+    assert run("compose", "new", "four", "--session", "1") == (
+        1,
+        f"There is no session with that number. {IN_TELEGRAM}",
+    )
+
+
+def test_markers_are_listed_of_the_session_with_that_number_in_the_list(in_telegram: None) -> None:
+    def sessions(name: str) -> set[int]:
+        shown = run("session", "keepits", "--session", name, "--chat", "1", "--json")[1]
+        return {one["session_id"] for one in json.loads(shown)["keepits"]}
+
+    assert sessions("1") == {3}
+    assert sessions("#1") == {1}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compose new C --session 1 --chat 1 --strategy x",
+        "compose new C --session 1 --chat 1 --format x",
+        "compose new C --session 1 --chat 1 --budget 5",
+        "compose new C --session one --chat 1",
+        "session list --topic 5",
+        "usage 0",
+        "usage abc",
+        "settings sound maybe",
+        "digest at 99:99",
+        "private maybe",
+        "session list --chat 99999999999999999999",
+    ],
+)
+def test_a_wrong_argument_exits_with_2(words: str, in_telegram: None) -> None:
+    assert run(*words.split())[0] == 2
+    assert run(*words.split(), "--json")[0] == 2
+
+
+def test_a_number_that_no_database_can_hold_is_like_any_other_that_is_not_there() -> None:
+    huge = "99999999999999999999"
+    for words in ("memory pin {}", "memory edit {} tea", "memory undo {}", "memory keep {}", "session list --chat {}"):
+        _, shown = run(*words.format(huge).split())
+        assert shown == run(*words.format("99999").split())[1].replace("99999", huge), words
+
+
+def test_off_the_record_the_terminal_speaks_of_no_messages_in_telegram() -> None:
+    shown = run("private")[1]
+    assert "Off the record" in shown
+    assert "The model that answers still sees your messages." in shown
+    assert "Telegram" not in shown
+
+
+def test_a_search_for_single_letters_says_that_it_skips_them() -> None:
+    run("remember", "I", "sail")
+    for words in ("x", "the", "?!"):
+        assert "I skip very common words, single letters and signs." in run("search", words)[1]
+
+
+@pytest.mark.parametrize("admins", ["", "1"])
+def test_tokens_are_only_offered_to_somebody_who_can_make_them(monkeypatch: pytest.MonkeyPatch, admins: str) -> None:
+    monkeypatch.setenv("RELAY_ADMINS", admins)
+    code, shown = run("token", "list")
+    assert (code, "relay token new" in shown) == ((0, True) if admins else (1, False)), shown
+    assert run("token", "new", "phone")[0] == code
+
+
+def test_a_token_says_that_the_api_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "RELAY_API" not in run("token", "new", "phone")[1]
+    monkeypatch.setenv("RELAY_API", "off")
+    assert "The API is switched off. Set RELAY_API=on" in run("token", "new", "clock")[1]
+
+
+def test_a_token_cannot_be_called_like_another_ones_number() -> None:
+    run("token", "new", "phone")
+    code, shown = run("token", "new", " 1 ")
+    assert (code, shown) == (2, "A name needs more than digits, because tokens have numbers, too.")
+    assert run("token", "new", "1st")[0] == 0
+    assert run("token", "revoke", "1")[1] == "Revoked: 1 phone.\n"
+
+
+def test_a_restore_names_the_command_of_the_shell(tmp_path: Path) -> None:
+    run("remember", "I", "sail")
+    assert run("backup", "--to", str(tmp_path / "one.relaybackup"))[0] == 0
+    code, shown = run("restore", str(tmp_path / "one.relaybackup"), "--replace")
+    assert (code, "check `relay users`. Unused invitations are void." in " ".join(shown.split())) == (0, True), shown

@@ -68,7 +68,7 @@ def test_custom_tiers_work_and_wrong_options_are_explained(relay: Any) -> None:
         (("1:1",), "A ratio is between 2:1 and 100:1."),
     ]:
         code, said = run("compress", *words, "--json")
-        assert code == 1
+        assert code == 2
         assert why in json.loads(said)["error"]
     assert run("download", "99", "--json")[0] == 1
 

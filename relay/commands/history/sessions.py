@@ -6,10 +6,11 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
 from relay.core.errors import NotFound, require_found
 from relay.core.limits import MAX_OFFSET
-from relay.core.text import parse_number
+from relay.core.program import RELAY
+from relay.core.text import parse_number, pluralize
 from relay.memory.rows.sessions import Session, SessionPage
 
-NO_SUCH_NUMBER = "There is no session with that number. /sessions lists them."
+NO_SUCH_NUMBER = "There is no session with that number."
 NOT_HERE = "There is no session with that id here."
 
 
@@ -26,12 +27,28 @@ async def session_named(ctx: CommandContext, word: str) -> Session:
     """Returns a session by its place in the list, from 1, the newest, or by its id: #12. Raises `NotFound` if there is
     none."""
     if word.startswith("#"):
-        return await open_session(ctx, parse_number(word[1:]) or 0)
+        try:
+            return await open_session(ctx, parse_number(word[1:]) or 0)
+        except NotFound as error:
+            raise NotFound(f"{error} {await say_elsewhere(ctx)}".strip()) from None
     number = parse_number(word) or 0
     page = await sessions(ctx, max(0, number - 1), 1)
     if number < 1 or not page.sessions:
-        raise NotFound(NO_SUCH_NUMBER)
+        raise NotFound(f"{NO_SUCH_NUMBER} {await say_elsewhere(ctx) or '/sessions lists them.'}")
     return await open_session(ctx, page.sessions[0].id)
+
+
+async def say_elsewhere(ctx: CommandContext) -> str:
+    """At a terminal, says how many sessions the person has in their Telegram chat, and how to list them. Otherwise
+    empty."""
+    await ctx.require_sight()
+    if ctx.bot_id or ctx.chat_id:
+        return ""
+    total = (await ctx.store.sessions(ctx.space, ctx.user_id, 0, 0, 1)).total
+    if not total:
+        return ""
+    are = "is" if total == 1 else "are"
+    return f"There {are} {pluralize(total, 'session')} in your Telegram chat: {RELAY} session list --chat {ctx.user_id}"
 
 
 @operation("chat", "cli", "http")

@@ -63,14 +63,14 @@ class Erasing:
 async def preview_erasure(ctx: CommandContext, what: EraseQuery) -> ErasePreview | None:
     """Previews an erasure; None: nothing matches that this person may erase, in any spelling. Raises `NotFound` if only
     other spellings do."""
+    asker = ctx.user_id, ctx.admin, ctx.turn.turn_id
     if isinstance(what, ErasedMemoryNumber):
-        query: dict[str, object] = {"number": what.number}
-    else:
-        if not is_long_enough(what.words[:WORDS], ERASE_LETTERS):
-            raise CommandRefused(TOO_SHORT)
-        query = {"words": " ".join(what.words.split())[:WORDS]}
-    found = await ctx.store.erase_preview(ctx.space, query, ctx.user_id, ctx.admin, ctx.turn.turn_id)
-    if found is None and "words" in query and (spellings := await ctx.store.other_spellings(ctx.space, query["words"])):
+        return await ctx.store.erase_preview(ctx.space, {"number": what.number}, *asker)
+    if not is_long_enough(what.words[:WORDS], ERASE_LETTERS):
+        raise CommandRefused(TOO_SHORT)
+    words = " ".join(what.words.split())[:WORDS]
+    found = await ctx.store.erase_preview(ctx.space, {"words": words}, *asker)
+    if found is None and (spellings := await ctx.store.other_spellings(ctx.space, words)):
         raise NotFound(f"I found nothing to erase that matches. {name_spellings(spellings)}")
     return found
 

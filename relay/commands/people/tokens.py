@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from relay.commands.context import CommandContext
-from relay.core.errors import CommandRefused, NotAllowed, NotFound, require_found
+from relay.core.errors import CommandRefused, NotAllowed, NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import API_TOKENS, TOKEN_NAME_LENGTH
 from relay.core.program import RELAY
@@ -27,8 +27,11 @@ class NewToken:
 
 
 async def new_token(ctx: CommandContext, name: str = "") -> NewToken:
-    """Makes a token with which programs use the API as this person. Raises `CommandRefused` at the limit."""
+    """Makes a token with which programs use the API as this person. Raises `CommandRefused` at the limit, and
+    `OutOfRange` for a name that could be another token's number."""
     await _check_known(ctx)
+    if _name(name).isdecimal():
+        raise OutOfRange("A name needs more than digits, because tokens have numbers, too.")
     if len(await ctx.store.list_api_tokens(ctx.user_id)) >= API_TOKENS:
         raise CommandRefused(f"You have {API_TOKENS} tokens, which is the limit. Revoke one first.")
     made = NewToken(f"relay_{secrets.token_urlsafe(32)}", _name(name))
@@ -42,7 +45,7 @@ def _name(given: str) -> str:
 
 async def tokens(ctx: CommandContext) -> list[ApiToken]:
     """Returns the person's own tokens, oldest first."""
-    _check_private(ctx)
+    await _check_known(ctx)
     return await ctx.store.list_api_tokens(ctx.user_id)
 
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused
+from relay.core.errors import OutOfRange
 from relay.core.frozen import frozen
 from relay.core.text import shorten
 from relay.memory.rows.choices import VOICES, Choices
@@ -52,26 +52,26 @@ async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices
 
 
 def _value(name: str, value: str) -> str | bool:
-    """Returns a setting's stored value. Raises `CommandRefused` for an unknown setting."""
+    """Returns a setting's stored value. Raises `OutOfRange` for an unknown setting."""
     if name in FLAGS and value in ("on", "off"):
         return value == "on"
     known = {"learning": LEARNING, "voice": VOICES}
     if value not in known.get(name, ()):
-        raise CommandRefused(HOW)
+        raise OutOfRange(HOW)
     return value
 
 
 async def _zone(words: str) -> str:
-    """Returns a time zone's IANA name. Raises `CommandRefused` if the words match none or several."""
+    """Returns a time zone's IANA name. Raises `OutOfRange` if the words match none or several."""
     if not words:
-        raise CommandRefused(HOW)
+        raise OutOfRange(HOW)
     found = await asyncio.to_thread(zones_named, words)
     if not found:
-        raise CommandRefused(
+        raise OutOfRange(
             f"I don't know a time zone “{shorten(words, 40)}”. Name a big city in it, or write it like Europe/Berlin."
         )
     if len(found) > 1:
-        raise CommandRefused(f"I know several of that name: {', '.join(found[:8])}. Which one?")
+        raise OutOfRange(f"I know several of that name: {', '.join(found[:8])}. Which one?")
     return found[0]
 
 

@@ -28,8 +28,9 @@ REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
 """As how many reinforcing observations an act counts. They make a pattern more than provisional."""
 NOT = re.compile(
     r"(?:(?:answers|replies|antworten|réponses)\s+(?=without|with no|ohne|sans))?"
-    r"(?:no(?: more(?! than))?|not(?: too)?|with no|less|fewer|without|don['’]t(?: use)?|keine?n?|nicht(?: so)?(?: viele?)?|ohne|weniger"
-    r"|pas de|sans|moins de|sin|menos|senza|meno|sem|без|меньше|bez|mniej|daha az|بدون|بلا)\s+|(?:pas|moins) d['’]"
+    r"(?:no(?: more(?! than))?|not(?: too)?|with no|less|fewer|without|don['’]t(?: use)?"
+    r"|keine?n?|nicht(?: so)?(?: viele?)?|ohne|weniger|pas de|sans|moins de"
+    r"|sin|menos|senza|meno|sem|без|меньше|bez|mniej|daha az|بدون|بلا)\s+|(?:pas|moins) d['’]"
     r"|不要|不用|[别別少]用?(?=\w)",
     re.IGNORECASE,
 )
@@ -116,8 +117,8 @@ SAME_PATTERN = 0.85
 
 
 def clean_pattern(text: str) -> str | None:
-    """Returns a pattern in its normal form: single spaces, 3 to 60 letters (1 to 60 where a letter can be a word), marks,
-    apostrophes and hyphens. Capitals stay, as names have some, unless all letters are. None: it is not valid."""
+    """Returns a pattern in its normal form: single spaces, 3 to 60 letters (1 to 60 where a letter can be a word),
+    marks, apostrophes and hyphens. Capitals stay, as names have some, unless all letters are. None: it is not valid."""
     plain = " ".join(unicodedata.normalize("NFKC", text).split()).rstrip(".!。")
     plain = plain.lower() if plain.isupper() else plain
     if (

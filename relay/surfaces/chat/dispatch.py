@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from dataclasses import replace
 
 from relay.commands.registry import ADMINS_ONLY, COMMANDS
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.text import escape_markdown, escape_sentence
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
@@ -48,4 +48,5 @@ async def _or_refusal(call: ChatContext, work: Awaitable[CommandReply]) -> Comma
         return await work
     except CommandRefused as refusal:
         sentences = refusal.message_for(call.operator).split("\n\n")
-        return CommandReply("\n\n".join(map(escape_sentence, sentences)), refused=True)
+        text = "\n\n".join(map(escape_sentence, sentences))
+        return CommandReply(text, refused=True, wrong=isinstance(refusal, OutOfRange))

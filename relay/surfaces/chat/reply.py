@@ -31,6 +31,8 @@ class CommandReply:
     """Markdown to send as a voice note."""
     refused: bool = False
     """The command did nothing; the text says why."""
+    wrong: bool = False
+    """It was refused because what was given is out of range."""
     result: object = None
     """The command's result; `--json` prints it."""
 

@@ -126,6 +126,6 @@ def _tell(console: Console, work: Restore, done: list[Restored]) -> None:
         )
     console.print(
         f"Access to the bot is as it was at {work.backup.header.at:%Y-%m-%d %H:%M} UTC. People who lost access since "
-        "then have it again: check /users. Unused invitations are void."
+        f"then have it again: check `{RELAY} users`. Unused invitations are void."
     )
     console.print(f"Start the bot with `{RELAY} run`; it continues from there.")

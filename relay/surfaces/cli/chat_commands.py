@@ -11,11 +11,15 @@ from relay.commands.registry import Command
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.command_list import VerbCommand
 from relay.surfaces.cli.output import AsJson
+from relay.surfaces.cli.owner import Chat, Topic
 from relay.surfaces.cli.shell import ready, run_work
+from relay.surfaces.cli.where import TERMINAL, Where
 
 Sure = Annotated[bool, typer.Option("--yes", help="Answer its questions with yes.")]
 GROUPS = ("compose", "memory", "preferences")
 """Commands that are groups of commands in the shell."""
+ANYWHERE = ("sessions",)
+"""Commands with --chat and --topic."""
 IN_THE_CHAT = ("; --erase: for good", ", or the message you reply to", " (reply to it)")
 """Parts of a command's help that only hold in the chat."""
 MORE = {
@@ -51,15 +55,24 @@ def _make_command(name: str, usage: str) -> Any:
     ) -> None:
         run_command_line(name, " ".join(words or []), yes, as_json)
 
-    return typed
+    def typed_anywhere(
+        words: list[str] | None = typer.Argument(None, metavar=usage, hidden=True),  # noqa: B008 - its own each
+        yes: Sure = False,
+        chat: Chat = None,
+        topic: Topic = 0,
+        as_json: AsJson = False,
+    ) -> None:
+        run_command_line(name, " ".join(words or []), yes, as_json, Where(chat, topic))
+
+    return typed_anywhere if name in ANYWHERE else typed
 
 
-def run_command_line(name: str, words: str, sure: bool, as_json: bool) -> None:
+def run_command_line(name: str, words: str, sure: bool, as_json: bool, where: Where = TERMINAL) -> None:
     """Runs a command of the chat; exits with 1 if it was refused."""
     settings = ready(quiet=True)
     from relay.surfaces.cli.terminal.once import run_once
 
     async def work() -> None:
-        sys.exit(0 if await run_once(settings, name, words, sure, as_json) else 1)
+        sys.exit(0 if await run_once(settings, name, words, sure, as_json, where) else 1)
 
     run_work(work(), as_json)

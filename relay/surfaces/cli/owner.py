@@ -5,18 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from inspect import Parameter
 from typing import Annotated, Any, Concatenate
 
 import typer
 
-from relay.core.errors import CommandRefused, NotFound
-from relay.core.frozen import frozen
-from relay.core.models import Space
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.cli.output import AsJson, print_json
 from relay.surfaces.cli.shell import ready, run_work
+from relay.surfaces.cli.where import TERMINAL, Where
 
 Command = Callable[[ChatContext], Awaitable[Any]]
 Lines = Callable[[ChatContext, Any], str]
@@ -27,31 +24,21 @@ PAGE = 100
 """How many rows a list has."""
 
 
-@frozen
-class Where:
-    """The conversation that a command is about; by default the one at the terminal."""
-
-    chat: int | None = None
-    topic: int = 0
-
-
-HERE = Where()
-
-
-def run(command: Command, lines: Lines, as_json: bool, where: Where = HERE, searches: bool = False) -> None:
+def run(command: Command, lines: Lines, as_json: bool, where: Where = TERMINAL, searches: bool = False) -> None:
     """Runs a command as the owner, and prints its result: as JSON, or rendered by `lines`. `searches`: it waits for the
     embedder."""
     settings = ready(quiet=True)
     from relay.surfaces.cli.terminal.once import SEARCHES, open_desk
 
     async def work() -> None:
-        async with open_desk(settings, SEARCHES if searches else "", False) as desk, desk.turn() as ctx:
-            there = await _go_to(ctx, where)
-            result = await command(there)
-            if as_json:
-                print_json(result)
-            else:
-                print(lines(there, result))
+        async with open_desk(settings, SEARCHES if searches else "", False) as desk:
+            desk.where = where
+            async with desk.turn() as ctx:
+                result = await command(ctx)
+                if as_json:
+                    print_json(result)
+                else:
+                    print(lines(ctx, result))
 
     run_work(work(), as_json)
 
@@ -83,26 +70,6 @@ def owner_command(
         return start
 
     return declare
-
-
-async def _go_to(ctx: ChatContext, where: Where) -> ChatContext:
-    """Returns the context of a conversation. Raises `CommandRefused` if there is none."""
-    if where.chat is None:
-        if where.topic:
-            raise CommandRefused("A topic belongs to a chat. Name that, too: --chat <id> --topic <id>.")
-        return ctx
-    group = where.chat < 0
-    space = Space("group", chat_id=where.chat) if group else ctx.space
-    own = where.chat == ctx.user_id and not where.topic
-    if not own and not (await ctx.store.sessions(space, where.chat, where.topic, 0, 1)).total:
-        topic = f", topic {where.topic}" if where.topic else ""
-        raise NotFound(f"Nothing was ever said in the chat {where.chat}{topic}.")
-    return replace(ctx, space=space, chat_id=where.chat, topic_id=where.topic, private=not group, sees=_see_everything)
-
-
-async def _see_everything(_: object) -> bool:
-    """Lets the person at the shell see everything, since they have the database."""
-    return True
 
 
 def plain(markdown: str) -> str:

@@ -9,13 +9,13 @@ import sys
 from collections.abc import Coroutine
 from typing import Any
 
-from relay.core.errors import CommandRefused, RelayError, SettingsError, TokenRefused
+from relay.core.errors import CommandRefused, OutOfRange, RelayError, SettingsError, TokenRefused
 from relay.core.redaction.logs import configure
 from relay.core.settings import Settings, load
 from relay.surfaces.cli.output import print_json
 
-EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, RelayError: 1}
-"""Exit codes by error; the first match counts."""
+EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, OutOfRange: 2, RelayError: 1}
+"""Exit codes by error; the first match counts. 2: a setting or an argument is wrong."""
 
 
 def ready(quiet: bool = False) -> Settings:

@@ -7,7 +7,7 @@ from datetime import time
 
 from relay.commands.history.digest import DigestChoice, digest_now
 from relay.commands.history.digest import digest as digest_command
-from relay.core.errors import CommandRefused
+from relay.core.errors import OutOfRange
 from relay.memory.night.digest import as_markdown
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows
@@ -44,10 +44,10 @@ async def digest(call: ChatContext) -> CommandReply:
 
 
 def read_clock(word: str) -> time:
-    """Parses `at 7:30`. Raises `CommandRefused` for anything else."""
+    """Parses `at 7:30`. Raises `OutOfRange` for anything else."""
     found = CLOCK.fullmatch(word)
     if found is None or int(found[1]) > 23 or int(found[2] or 0) > 59:
-        raise CommandRefused("At what time? For example: /digest at 7:30")
+        raise OutOfRange("At what time? For example: /digest at 7:30")
     return time(int(found[1]), int(found[2] or 0))
 
 

@@ -161,7 +161,9 @@ def explain_nothing(results: SearchResults) -> str:
         places = escape_markdown(" or ".join(results.query.places))
         return f"I don't know a topic or group called {places}. in:here is this conversation."
     if results.page.vague and results.query.words:
-        return 'I skip very common words. Put them in quotes to find them anyway: "like this".'
+        return (
+            'I skip very common words, single letters and signs. Put words in quotes to find them anyway: "like this".'
+        )
     return "I didn't find anything. Try fewer words, or different ones."
 
 

@@ -90,8 +90,9 @@ def say_quiet(call: ChatContext, until: datetime | None) -> str:
     if until is None:
         how = "Its administrators can hold" if here else "You can hold"
         return f"I speak up{here} when something is due. {how} my messages back: `/quiet until 8:00` or `/quiet on`."
-    end = f"{who} `/quiet off`" if until.year > 9000 else show_moment(until, call.zone, datetime.now(UTC))
-    return f"🤫 I'm quiet{here} until {end}. Whatever comes due waits."
+    moment = show_moment(until, call.zone, datetime.now(UTC))
+    again = f" when {who} `/quiet off`" if until.year > 9000 else f": {moment}"
+    return f"🤫 I'm quiet{here}. I'll speak up again{again}. Whatever comes due waits."
 
 
 @pressed(ListReminders)

@@ -18,7 +18,7 @@ from relay.commands.contexts.composition import (
 )
 from relay.commands.contexts.composition import compose as compose_sessions
 from relay.commands.contexts.draft import read_budget
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.limits import COMPOSED_BUDGET, LEAST_BUDGET, MOST_BUDGET
 from relay.core.private_files import write_atomically
 from relay.core.text import parse_number, pluralize
@@ -35,8 +35,10 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.composition import composed_page, describe_begun
 from relay.surfaces.cli.chat_commands import Sure, run_command_line
 from relay.surfaces.cli.command_list import CommandsOrWords, VerbCommand
+from relay.surfaces.cli.contexts.session import find
 from relay.surfaces.cli.output import AsJson, allow_json
-from relay.surfaces.cli.owner import owner_command, plain
+from relay.surfaces.cli.owner import Chat, Topic, owner_command, plain
+from relay.surfaces.cli.where import Where
 
 Name = Annotated[str, typer.Argument(help="Its name.")]
 
@@ -60,10 +62,12 @@ compose = typer.Typer(
 def choose(
     words: list[str] | None = typer.Argument(None, metavar="[name]"),  # noqa: B008 - its own each
     yes: Sure = False,
+    chat: Chat = None,
+    topic: Topic = 0,
     as_json: AsJson = False,
 ) -> None:
     """Choose past sessions step by step, as /compose does."""
-    run_command_line("compose", " ".join(words or []), yes, as_json)
+    run_command_line("compose", " ".join(words or []), yes, as_json, Where(chat, topic))
 
 
 def _describe(_: ChatContext, one: Composition) -> str:
@@ -76,7 +80,12 @@ async def new(
     ctx: ChatContext,
     name: Name,
     session: Annotated[
-        list[str], typer.Option("--session", help="ID, ID=original, ID=new or ID=v002; @3000 gives it 3,000 tokens.")
+        list[str],
+        typer.Option(
+            "--session",
+            help="Its number in the list, or its id: #12. 2=original, 2=new or 2=v002 says what to use of it; "
+            "2@3000 gives it 3,000 tokens.",
+        ),
     ],
     budget: Annotated[str, typer.Option(help=f"Tokens, {LEAST_BUDGET:,} to {MOST_BUDGET:,}: 16000, 8.5k.")] = str(
         COMPOSED_BUDGET
@@ -87,11 +96,9 @@ async def new(
         bool, typer.Option("--in-order", help="Keep the order given, instead of ordering by time.")
     ] = False,
 ) -> Composition:
-    """Compose sessions, by their ids; missing versions are made first."""
-    tokens = read_budget(budget) or 0
-    request = ComposeRequest(
-        name, tuple(map(part, session)), tokens, one_of(strategy, Strategy), one_of(form, Format), in_order
-    )
+    """Compose sessions under a name; missing versions are made first."""
+    tokens, how, what = read_budget(budget) or 0, one_of(strategy, Strategy), one_of(form, Format)
+    request = ComposeRequest(name, tuple([await part(ctx, one) for one in session]), tokens, how, what, in_order)
     return await compose_sessions(ctx, request)
 
 
@@ -151,21 +158,24 @@ async def export(
     return {"path": str(target)}
 
 
-def part(text: str) -> tuple[int, PartAsked]:
-    """Parses a session of the command line: 12, 12=v002, 12@3000, 12=new@3000."""
+async def part(ctx: ChatContext, text: str) -> tuple[int, PartAsked]:
+    """Reads a session of the command line: 2, #12, 2=v002, 2@3000, #12=new@3000. Returns its id and what to use of
+    it."""
     asked, _, tokens = text.partition("@")
-    session, _, version = asked.partition("=")
-    number, allocation = parse_number(session.strip()), read_budget(tokens)
+    name, _, version = (word.strip() for word in asked.partition("="))
+    number, allocation = parse_number(name.removeprefix("#")), read_budget(tokens)
     if number is None or (tokens and allocation is None):
-        raise CommandRefused(f"{text} isn't a session. For example: 12, 12=v002 or 12@3000")
-    return number, PartAsked(version.strip() or None, allocation)
+        raise OutOfRange(f"{text} isn't a session. For example: 2, '#12', 2=v002 or 2@3000")
+    # An id may be that of another conversation's session, so it is not looked up in this one.
+    session_id = number if name.startswith("#") else (await find(ctx, name)).id
+    return session_id, PartAsked(version or None, allocation)
 
 
 def one_of(word: str, choices: Any) -> Any:
-    """Returns the word if it is one of the choices. Raises `CommandRefused` otherwise."""
+    """Returns the word if it is one of the choices. Raises `OutOfRange` otherwise."""
     known = choices.__args__
     if word not in known:
-        raise CommandRefused(f"{word} isn't one of {', '.join(known)}.")
+        raise OutOfRange(f"{word} isn't one of {', '.join(known)}.")
     return word
 
 

@@ -22,7 +22,8 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.compress import preview_text
 from relay.surfaces.cli.contexts.session import session, version_id
 from relay.surfaces.cli.output import AsJson
-from relay.surfaces.cli.owner import Chat, Topic, Where, owner_command, plain, run
+from relay.surfaces.cli.owner import Chat, Topic, owner_command, plain, run
+from relay.surfaces.cli.where import Where
 
 Folder = Annotated[Path | None, typer.Option("--to", help="Write its .md and .jsonl into this folder, too.")]
 Id = Annotated[str, typer.Argument(help="Its id: 34 or '#34'.", metavar="VERSION")]

@@ -18,7 +18,7 @@ from relay.commands.contexts.library import (
 from relay.commands.contexts.library import suggest as suggest_command
 from relay.commands.contexts.pruning import plan_pruning
 from relay.commands.contexts.space_settings import change_setting, show_settings
-from relay.commands.history.sessions import sessions
+from relay.commands.history.sessions import say_elsewhere, sessions
 from relay.core.limits import COMPOSED_BUDGET
 from relay.core.text import parse_number, pluralize
 from relay.memory.contexts.space_settings import ContextSettings
@@ -31,12 +31,15 @@ from relay.surfaces.chat.times import day
 from relay.surfaces.cli.contexts.session import Name, Offset, find, session
 from relay.surfaces.cli.contexts.versions import require_yes
 from relay.surfaces.cli.output import AsJson
-from relay.surfaces.cli.owner import PAGE, Chat, Topic, Where, owner_command, run
+from relay.surfaces.cli.owner import PAGE, Chat, Topic, owner_command, run
+from relay.surfaces.cli.where import Where
 
 Budget = Annotated[str, typer.Option(help="Tokens for all of them together: 16000, 8.5k.")]
 
 
 def _list(ctx: ChatContext, page: SessionPage) -> str:
+    if not page.total and not page.linked:
+        return "There are no sessions here yet."
     found = [_line(ctx, one) for one in (*page.sessions, *page.linked)]
     return "\n".join([*found, f"{len(page.sessions)} of {page.total}"])
 
@@ -58,10 +61,21 @@ def _describe(ctx: ChatContext, one: Session) -> str:
 
 
 @session.command("list")
-@owner_command(_list, anywhere=True)
-async def list_(ctx: ChatContext, offset: Offset = 0) -> SessionPage:
+def list_(offset: Offset = 0, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None:
     """List the sessions of a conversation, newest first."""
-    return await sessions(ctx, offset, PAGE)
+    elsewhere = ""
+
+    async def listed(ctx: ChatContext) -> SessionPage:
+        nonlocal elsewhere
+        page = await sessions(ctx, offset, PAGE)
+        if not page.total and not page.linked:
+            elsewhere = await say_elsewhere(ctx)
+        return page
+
+    def lines(ctx: ChatContext, page: SessionPage) -> str:
+        return f"{_list(ctx, page)}\n{elsewhere}".strip()
+
+    run(listed, lines, as_json, Where(chat, topic))
 
 
 @session.command()

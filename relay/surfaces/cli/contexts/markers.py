@@ -15,7 +15,7 @@ from relay.commands.contexts.keepit import (
     weigh_keepit,
 )
 from relay.commands.contexts.keepit import keepits as list_keepits
-from relay.core.errors import CommandRefused
+from relay.core.errors import OutOfRange
 from relay.core.program import RELAY
 from relay.core.text import parse_number, shorten
 from relay.memory.contexts.markers import read_weight
@@ -24,7 +24,7 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.marker_buttons import ListKeepits
 from relay.surfaces.chat.contexts.markers.pages import card
 from relay.surfaces.chat.contexts.markers.weights import weight_in_words
-from relay.surfaces.cli.contexts.session import Offset, session
+from relay.surfaces.cli.contexts.session import Offset, find, session
 from relay.surfaces.cli.owner import PAGE, owner_command, plain
 
 Marker = Annotated[str, typer.Option("--of", help="Change this marker instead: its id, p7.")]
@@ -47,11 +47,11 @@ def _line(one: Keepit) -> str:
 @owner_command(_list, anywhere=True)
 async def keepits(
     ctx: ChatContext,
-    number: Annotated[int | None, typer.Option("--session", help="Only this session's, by its id.")] = None,
+    name: Annotated[str, typer.Option("--session", help="Only this session's: its number in the list, or #12.")] = "",
     offset: Offset = 0,
 ) -> KeepitPage:
     """List what is marked in a conversation, the most important first."""
-    return await list_keepits(ctx, number, offset, PAGE)
+    return await list_keepits(ctx, (await find(ctx, name)).id if name else None, offset, PAGE)
 
 
 def _describe(ctx: ChatContext, found: OpenedKeepit | KeepitChange) -> str:
@@ -82,9 +82,9 @@ async def keepit(
         return await open_keepit(ctx, marker)
     found = read_weight(weight)
     if found is None and weight and of:
-        raise CommandRefused(WEIGHT)
+        raise OutOfRange(WEIGHT)
     if found is None or remove or not (of or passage):
-        raise CommandRefused(WHAT)
+        raise OutOfRange(WHAT)
     if of:
         return await weigh_keepit(ctx, marker, found)
     return await keep_passage(ctx, Passage(text=" ".join(passage or [])), found)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from relay.commands.history.sessions import session_named as find
-from relay.core.errors import CommandRefused
+from relay.core.errors import OutOfRange
 from relay.core.program import RELAY
 from relay.core.text import parse_number, shorten
 from relay.surfaces.cli.command_list import Commands
@@ -26,10 +26,10 @@ session = typer.Typer(
 
 
 def version_id(word: str) -> int:
-    """Parses a version's id: 34 or #34. Raises `CommandRefused`."""
+    """Parses a version's id: 34 or #34. Raises `OutOfRange`."""
     number = parse_number(word.removeprefix("#"))
     if number is None:
-        raise CommandRefused(
+        raise OutOfRange(
             f"“{shorten(word, 40)}” isn't a version's id, such as '#34'. `{RELAY} session versions` lists them."
         )
     return number

@@ -20,7 +20,8 @@ from relay.surfaces.chat.contexts.comparison import comparison
 from relay.surfaces.chat.times import day
 from relay.surfaces.cli.contexts.session import Name, Offset, find, session, version_id
 from relay.surfaces.cli.output import AsJson
-from relay.surfaces.cli.owner import PAGE, Chat, Topic, Where, owner_command, plain, run
+from relay.surfaces.cli.owner import PAGE, Chat, Topic, owner_command, plain, run
+from relay.surfaces.cli.where import Where
 
 STATES = {"due": "being made", "failed": "couldn't be made"}
 Version = Annotated[str, typer.Argument(help="Its number or name: v002.")]

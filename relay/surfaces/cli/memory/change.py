@@ -11,7 +11,7 @@ from relay.commands.memory.change import MemoryPatch, merge_memories, patch_memo
 from relay.commands.memory.controls import ForgottenAll, count_for_reset
 from relay.commands.memory.controls import reset as reset_command
 from relay.commands.memory.decide import CHANGED_SINCE, SETTLED, Decided, Decision, decide
-from relay.core.errors import CommandRefused, Conflict, SettingsError
+from relay.core.errors import CommandRefused, Conflict, DataRefused, NotFound, SettingsError
 from relay.core.program import RELAY
 from relay.core.text import pluralize
 from relay.memory.rows.changes import Changed
@@ -60,7 +60,10 @@ def undo(change: int, as_json: AsJson = False) -> None:
 
 def _decide(change: int, decision: Decision, as_json: bool) -> None:
     async def decided(ctx: ChatContext) -> Decided:
-        await find_change(ctx, change)
+        try:
+            await find_change(ctx, change)
+        except (DataRefused, NotFound):  # no change has a number beyond 64 bits
+            raise NotFound(f"There is no change {change}. `{RELAY} memory changes` lists them.") from None
         done = await decide(ctx, change, decision)
         status = next(one.status for one in done.changes if one.id == change)
         if status != DECIDED[decision]:

@@ -9,14 +9,18 @@ from dataclasses import replace
 
 from relay.archive.packed import pack
 from relay.commands.context import Services
+from relay.commands.contexts.draft import Drafted, sessions_to_choose
+from relay.commands.history.sessions import say_elsewhere
 from relay.core.errors import RelayError
 from relay.core.models import Button, Export, File, Space
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.sessions import SessionPage
 from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, CommandMessage, RepliedMessage
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
+from relay.surfaces.cli.where import TERMINAL, go_to
 from relay.surfaces.telegram.outgoing.replies import redraw_pressed, reply_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, Bot
@@ -52,8 +56,12 @@ class Desk:
         self._after = after
         self._in_shell = in_shell
         self._named = name_commands if in_shell else str
+        self.where = TERMINAL
+        """The conversation that commands are about."""
         self.refused = False
         """Whether the last command was refused."""
+        self.wrong = False
+        """Whether that was because of an argument."""
         self.result: object = None
         """The last command's result."""
 
@@ -82,6 +90,18 @@ class Desk:
         self._terminal.asking = None
         async with self.turn(words, CommandMessage(text=f"/{name} {words}".strip())) as call:
             await self._show(call, await run_command(call, name))
+            await self._look_elsewhere(call)
+
+    async def _look_elsewhere(self, call: ChatContext) -> None:
+        """Says where there are sessions, if a command found none here. Without any, there is nothing to compose."""
+        found = self.result
+        if isinstance(found, Drafted):
+            none = not (await sessions_to_choose(call, found.draft, 0, 1)).sessions
+            self.refused = self.refused or none
+        else:
+            none = isinstance(found, SessionPage) and not (found.total or found.linked)
+        if none and (told := await say_elsewhere(call)):
+            print(told)
 
     async def answer(self, text: str) -> None:
         """Answers the question that was asked last."""
@@ -99,6 +119,7 @@ class Desk:
             print(NO_SUCH_BUTTON)
             self.refused = True
             return
+        self.refused = self.wrong = False
         _, data, under = self._terminal.buttons[number - 1]
         beside = ((name, other) for name, other, message_id in self._terminal.buttons if message_id == under)
         rows = [[Button(name, other)] for name, other in beside]
@@ -114,6 +135,7 @@ class Desk:
                 await self._show(call, done.says)
 
     async def _show(self, call: ChatContext, reply: CommandReply) -> None:
+        self.wrong = reply.wrong
         self.refused = reply.refused or bool(reply.failed and not reply.changes)
         self.result = reply.result
         text = reply.text or (SPEECHLESS if reply.aloud else "")
@@ -141,7 +163,7 @@ class Desk:
         store = self._services.store
         turn = await store.begin_command(BOT.id, HERE.chat_id, HERE.topic_id, self._user_id)
         try:
-            yield self._context(turn, words, said)
+            yield await go_to(self._context(turn, words, said), self.where)
         finally:
             with contextlib.suppress(RelayError):
                 await store.store_sent(turn, [], True)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 
 from relay.commands.context import NAMELESS
-from relay.core.errors import CommandRefused, RelayError
+from relay.core.errors import CommandRefused, OutOfRange, RelayError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.memory.index import enter
@@ -21,6 +21,7 @@ from relay.surfaces.cli.output import print_json
 from relay.surfaces.cli.terminal import keyboard
 from relay.surfaces.cli.terminal.desk import BOT, Desk
 from relay.surfaces.cli.terminal.messenger import Terminal
+from relay.surfaces.cli.where import TERMINAL, Where
 
 PRESS = "Which button? A number, or an empty line to end: "
 SEARCHES = "search"
@@ -31,20 +32,27 @@ class NotAnswered(RelayError):
     """A command asked something, and nobody answered."""
 
 
-async def run_once(settings: Settings, name: str, words: str, sure: bool = False, as_json: bool = False) -> bool:
-    """Runs a command and prints its reply or result; returns whether it was done. `sure`: confirms its question with
-    yes. Raises `NotAnswered` if its question is not answered, and with `as_json` `CommandRefused` if it was refused."""
+async def run_once(
+    settings: Settings, name: str, words: str, sure: bool = False, as_json: bool = False, where: Where = TERMINAL
+) -> bool:
+    """Runs a command and prints its reply or result; returns whether it was done. Exits with 2 if an argument is wrong.
+    `sure`: confirms its question with yes. `where`: the conversation that it is about. Raises `NotAnswered` if its
+    question is not answered, and with `as_json` `CommandRefused` if it was refused."""
     if not as_json:
         async with open_desk(settings, name, keyboard.is_attended()) as desk:
+            desk.where = where
             await _run(desk, name, words, sure)
+            if desk.wrong:
+                sys.exit(2)  # as after any other `OutOfRange`; its sentence is printed already
             return not desk.refused
     printed = io.StringIO()
     async with open_desk(settings, name, False) as desk:
+        desk.where = where
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             await _run(desk, name, words, sure)
     said = "\n".join(line for line in printed.getvalue().splitlines() if line)
     if desk.refused:
-        raise CommandRefused(said)
+        raise (OutOfRange if desk.wrong else CommandRefused)(said)
     print_json({"said": said.splitlines(), "done": True} if desk.result is None else desk.result)
     return True
 

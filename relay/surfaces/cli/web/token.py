@@ -8,10 +8,12 @@ import typer
 
 from relay.commands.people.tokens import NewToken, new_token, revoke_token, tokens
 from relay.core.program import RELAY
+from relay.core.settings import load
 from relay.memory.rows.people import ApiToken
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.cli.command_list import Commands
-from relay.surfaces.cli.owner import owner_command
+from relay.surfaces.cli.output import AsJson
+from relay.surfaces.cli.owner import owner_command, run
 
 token = typer.Typer(
     cls=Commands,
@@ -20,6 +22,8 @@ token = typer.Typer(
     help="Tokens with which programs use the API as you.",
     rich_markup_mode=None,
 )
+
+API_OFF = "The API is switched off. Set RELAY_API=on, and start the bot again."
 
 
 def _list(ctx: ChatContext, found: list[ApiToken]) -> str:
@@ -32,10 +36,14 @@ def _list(ctx: ChatContext, found: list[ApiToken]) -> str:
 
 
 @token.command("new")
-@owner_command(lambda _, one: f"{one.token}\nSend it as `Authorization: Bearer …`. It isn't shown again.")
-async def new(ctx: ChatContext, name: Annotated[str, typer.Argument(help="What it is for.")] = "") -> NewToken:
+def new(name: Annotated[str, typer.Argument(help="What it is for.")] = "", as_json: AsJson = False) -> None:
     """Make a token. It is shown this once."""
-    return await new_token(ctx, name)
+
+    def lines(_: ChatContext, one: NewToken) -> str:
+        told = f"{one.token}\nSend it as `Authorization: Bearer …`. It isn't shown again."
+        return told if load().api else f"{told}\n{API_OFF}"
+
+    run(lambda ctx: new_token(ctx, name), lines, as_json)
 
 
 @token.command("list")
