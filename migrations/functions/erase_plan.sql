@@ -54,6 +54,20 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         lateral (select found[1], found[2]) as m (before, run)
 $$;
 
+-- Returns a pattern of a long number's forms: in groups, and as a phone number with its country's code or without (0170 for
+-- +49 170), of which one to three digits are the code.
+create or replace function relay.number_forms(p_number text) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select format('(?:%s)', string_agg(before || regexp_replace(digits, '(.)(?=.)', '\1' || gap, 'g'), '|'))
+    from (values ('[- \u00A0\u2009\u202F.()/\u2010-\u2013]{0,3}')) as g (gap), lateral (
+        select '(?:00)?', p_number
+        union all
+        select '(?:\+|00)[1-9]' || gap || '(?:[0-9]' || gap || '){0,2}', substr(p_number, 2) where p_number ~ '^0[1-9][0-9]{7,}$'
+        union all
+        select '0' || gap, substr(p_number, length + 1) from generate_series(1, 3) as length where p_number ~ '^[1-9][0-9]{9,}$'
+    ) as forms (before, digits)
+$$;
+
 -- Returns a needle {words, least}. A text matches it if it contains at least `least` of the words: the given share, and
 -- no fewer than two.
 create or replace function relay.needle_of(p_text text, p_share real) returns jsonb
@@ -139,8 +153,8 @@ begin
     for number in select distinct unnest(one) from regexp_matches(case when sought ~ '[0-9]{7}' and told ~ '[0-9]{2}' then sought end,
         '"([a-z0-9]*[0-9]{7}[a-z0-9]*)"', 'g') as one
     loop
-        told := regexp_replace(replace(told, '(0)', ''), '(?<![[:alnum:]])(?:00)?' || regexp_replace(number, '(.)(?=.)',
-            '\1[- \u00A0\u2009\u202F.()/\u2010-\u2013]{0,3}', 'g') || '(?![0-9])', '\& ' || number, 'gi');
+        told := regexp_replace(replace(told, '(0)', ''), '(?<![[:alnum:]])' || relay.number_forms(number) || '(?![0-9])',
+            '\& ' || number, 'gi');
     end loop;
     body := lower(told);
     if octet_length(sought) > length(sought) then
