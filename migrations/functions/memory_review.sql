@@ -16,6 +16,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'id', c.id, 'action', c.action, 'status', c.status, 'memory_id', m.id, 'kind', m.kind,
         'subject', m.subject, 'subject_id', m.subject_id, 'content', m.content,
         'before', c.before ->> 'content',
+        'reminded', c.status = 'applied' and c.action in ('refresh', 'supersede', 'merge', 'forget')
+            and (c.action = 'forget' or c.before ->> 'content' <> m.content) and exists (
+                select from reminder r
+                where r.space_id = m.space_id and r.status = 'active'
+                    and r.inputs && array['memory:' || m.id, 'memory:' || (c.before ->> 'id')]),
         'happens_at', case when c.status = 'applied' and c.action in ('learn', 'supersede', 'merge') and not exists (
             select from reminder r
             where r.space_id = m.space_id and r.status in ('proposed', 'active', 'paused')

@@ -50,6 +50,12 @@ async def test_a_future_event_offers_a_reminder_that_a_tap_sets(world: World) ->
         (EXAM, eve, "button", True)
     ]
     assert "Remind me?" not in " ".join((await with_button(world, answer, "⏰ Undo")).buttons)
+    said = await world.tg.say(world.dm, world.owner, "/forget #1")
+    forgotten = await world.tg.wait_reply(world.dm, said, timeout=30)
+    assert forgotten.text == f"🧠 Forgot: {EXAM} (the reminder for it stays: /reminders)"
+    await press(world, forgotten, "↩ Undo / Edit…")
+    await press(world, await with_button(world, forgotten, "↩ Undo: "), "↩ Undo: ")
+    assert (await told(world, forgotten, "↩")).text == f"↩ Undone: {EXAM}"
 
 
 @AUTO

@@ -29,6 +29,9 @@ class MemoryChange:
     """The date of a future goal or event for which no reminder is set. If no time of day is known, it is midnight or
     the last second of the day."""
 
+    reminded: bool = False
+    """A reminder is set for the memory that was reworded, replaced or forgotten. It stays as it is."""
+
     @property
     def waits(self) -> bool:
         """Tells whether the change waits for a tap."""

@@ -33,6 +33,7 @@ KEEP_IT = "✖ Keep it"
 WHICH = "🧠 Which one should I forget?"
 DID_YOU_MEAN = "🧠 Did you mean"
 SHOULD_I_REMEMBER = "◆ Should I remember this?"
+REMINDED = " (the reminder for it stays: /reminders)"
 STATES = ("pending", "applied", "undone", "discarded")
 DECIDES = (OpenChanges, CloseChanges, DecideChange, ForgetCandidates, ForgetOne)
 """The buttons under a message that shows changes."""
@@ -127,9 +128,10 @@ def describe_done(change: MemoryChange) -> str:
     """Describes what a change did, even if it was undone since."""
     content = shorten(change.content)
     was = f" (was: {shorten(change.before, 60)})" if change.before and change.before != change.content else ""
+    stays = REMINDED if change.reminded else ""
     match change.action:
         case "forget":
-            return f"🧠 Forgot: {content}"
+            return f"🧠 Forgot: {content}{stays}"
         case "pin":
             return f"📌 Pinned: {content}"
         case "unpin":
@@ -139,7 +141,7 @@ def describe_done(change: MemoryChange) -> str:
         case "restore":
             return f"🧠 Restored: {content}{was}"
         case "refresh" | "supersede" | "merge" if was:
-            return f"🧠 Updated: {content}{was}"
+            return f"🧠 Updated: {content}{was}{stays}"
         case "refresh":
             return f"🧠 Already knew: {content}"
     return f"{'◆ Kept' if change.kind == 'learning' else '🧠 Learned'}: {content}"
@@ -161,10 +163,11 @@ def former_lines(changes: Sequence[MemoryChange]) -> list[tuple[re.Pattern[str],
         settled = [one for one in forgets if one.status != "discarded"] or forgets
         found.append((re.compile(re.escape(asked)), memory_line(settled, [])))
     for one in changes:
-        said = [re.escape(change_line(replace(one, status=state))) for state in STATES]
+        said = [re.escape(change_line(replace(one, status=state, reminded=False))) for state in STATES]
         if one.before:  # an undone change has its former wording again
             said.append(rf"🧠 (?:Updated|Restored): [^\n]{{1,90}} \(was: {re.escape(shorten(one.before, 60))}\)")
-        found.append((re.compile(rf"(?:{'|'.join(said)})(?= · |$)", re.MULTILINE), change_line(one)))
+        pattern = rf"(?:{'|'.join(said)})(?:{re.escape(REMINDED)})?(?= · |$)"
+        found.append((re.compile(pattern, re.MULTILINE), change_line(one)))
     if changes and not any(one.waits for one in changes):
         questions = "|".join(map(re.escape, (WHICH, DID_YOU_MEAN, SHOULD_I_REMEMBER)))
         settled = [one for one in changes if one.status != "discarded"] or list(changes)
