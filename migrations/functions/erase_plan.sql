@@ -453,7 +453,7 @@ begin
             || relay.input_names('memory', memories), found -> 'loose', p_user_id, p_admin),
         'others', exists (
             select from message m left join turn t on t.id = m.turn_id
-            where m.id = any (elsewhere) and not relay.may_erase(
+            where m.id = any (elsewhere) and coalesce(m.user_id, t.user_id) is not null and not relay.may_erase(
                 p_space_id, coalesce(m.user_id, t.user_id), p_user_id, p_admin)),
         'shortened', (select coalesce(jsonb_agg(id::bigint), '[]') from jsonb_object_keys(stay) as id),
         'documents', relay.documents_without(messages[:p_most], stay));
@@ -484,39 +484,56 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     where messages between 1 and 20
 $$;
 
--- Returns how given words are spelled otherwise in a space's memories and its people's latest 20,000 messages: with other
--- accents, or ae for ä. At most five; erasing the words leaves them.
-create or replace function relay.other_spellings(p_space_id bigint, p_words text) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with given as (
-        select '\m(' || string_agg(case sign[1]
-                when 'ae' then '(?:ae|[aäæ])' when 'oe' then '(?:oe|[oöøœ])' when 'ue' then '(?:ue|[uü])' when 'ss' then '(?:ss|ß)'
-                when 'a' then '(?:ae|[aàáâãäåāăą])' when 'o' then '(?:oe|[oòóôõöøōő])' when 'u' then '(?:ue|[uùúûüūůű])'
-                when 'e' then '[eèéêëēėęě]' when 'i' then '[iìíîïīįı]' when 'c' then '[cçćč]' when 'n' then '[nñńň]'
-                when 's' then '[sśşš]' when 'z' then '[zźżž]' when 'y' then '[yýÿ]' when 'l' then '[lł]' when 'd' then '[dđď]'
-                when 'r' then '[rř]' when 't' then '[tťţ]' when 'g' then '[gğ]' else sign[1] end, '' order by nr) || ')\M' as pattern
-        from regexp_split_to_table(relay.bare_letters(p_words), '\s+') with ordinality as w (bare, place),
-            regexp_matches(bare, 'ae|oe|ue|ss|.', 'g') with ordinality as l (sign, nr)
-        where bare ~ '^[a-z][a-z''-]+$' group by place),
+-- Returns how up to four given words are spelled otherwise in what the person may erase: with other accents, or ae for ä. At
+-- most five; erasing the words leaves them. The index finds the texts, as a search does.
+create or replace function relay.other_spellings(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
+    with given as materialized (
+        select w.place, w.bare, '\m(' || string_agg(case
+                when sign[1] = 'ae' then '(?:ae|[äæ])' when sign[1] = 'oe' then '(?:oe|[öøœ])' when sign[1] = 'ss' then '(?:ss|ß)'
+                when sign[1] = 'ue' then case when length(bare) >= 5 then '(?:ue|[uü])' else '(?:ue|ü)' end
+                when sign[1] = 'u' and length(bare) >= 5 then '(?:ue|[uùúûüūůű])'
+                when sign[1] = 'o' and length(bare) >= 5 then '(?:oe|[oòóôõöøōőœ])'
+                when sign[1] = 'a' and length(bare) >= 5 then '(?:ae|[aàáâãäåāăąæ])'
+                when strpos('aouecinszyldrtg', sign[1]) > 0 then (array['[aàáâãäåāăą]', '[oòóôõöøōő]',
+                    '[uùúûüūůű]', '[eèéêëēėęě]', '[cçćč]', '[iìíîïīįı]', '[nñńň]', '[sśşš]', '[zźżž]', '[yýÿ]', '[lł]', '[dđď]',
+                    '[rř]', '[tťţ]', '[gğ]'])[strpos('aouecinszyldrtg', sign[1])]
+                else sign[1] end, '' order by nr) || ')\M' as pattern
+        from (select place, word, relay.bare_letters(word) as bare
+            from regexp_split_to_table(btrim(p_words), '\s+') with ordinality as t (word, place)) w,
+            regexp_matches(w.bare, 'ae|oe|ue|ss|.', 'g') with ordinality as l (sign, nr)
+        group by w.place, w.bare),
+    -- The longest word as the index may have it, also with a for ae and the like.
+    sought as (
+        select string_agg(quote_literal(p_space_id || ':' || t.word), ' | ')::tsquery as forms
+        from (select bare from given order by length(bare) desc, place limit 1) one, (
+                select array(select language from relay.languages_of(p_space_id)) as languages) l,
+            relay.terms_of(p_space_id, array[bare, regexp_replace(bare, '([aou])e', '\1', 'g'),
+                regexp_replace(bare, '([aou])(?!e)', '\1e', 'g')], languages, 0) t
+        where (select count(*) from given) <= 4 and (select bool_and(bare ~ '^[a-z][a-z''-]+$') from given)),
+    near as materialized (
+        select e.kind, e.source_id from sought, entry e
+        where relay.words_of_space(e.space_id, e.words) @@ forms and e.space_id = p_space_id and e.kind in ('message', 'memory')
+        order by e.id desc limit 1000),
     said as (
-        select content as body from memory where space_id = p_space_id and status in ('active', 'archived')
+        select m.text as body from near n join message m on n.kind = 'message' and m.id = n.source_id
+        where m.role = 'user' and relay.may_erase(p_space_id, m.user_id, p_user_id, p_admin)
         union all
-        (select left(text, 2000) from message where space_id = p_space_id and role = 'user' order by id desc limit 20000)),
-    found as (
-        select distinct lower(normalize(one[1], NFC)) as word
-        from given, said, regexp_matches(normalize(body, NFC), pattern, 'gi') as one),
-    needles as (
-        select relay.erase_needles(jsonb_build_object('words', bare), '{}') -> 'needles' as needles
-        from regexp_split_to_table(p_words, '\s+') as bare where bare <> '')
-    select coalesce(jsonb_agg(word order by word), '[]') from (
-        select word from found where not exists (select from needles where relay.says(word, needles))
-        order by word limit 5) few
+        select k.content from near n join memory k on n.kind = 'memory' and k.id = n.source_id
+        where relay.may_erase(p_space_id, k.subject_id, p_user_id, p_admin)),
+    spelled as (
+        select distinct (select string_agg((regexp_match(plain, g.pattern, 'i'))[1], ' ' order by g.place) from given g
+            having bool_and(plain ~* g.pattern)) as words
+        from (select lower(normalize(left(body, 4000), NFC)) as plain from said) texts),
+    needles as (select relay.erase_needles(jsonb_build_object('words', p_words), '{}') -> 'needles' as needles)
+    select coalesce(jsonb_agg(words order by words), '[]') from (
+        select words from spelled, needles where words is not null and not relay.says(words, needles) order by words limit 5) few
 $$;
 
 -- Returns the other spellings of words that nothing matches, see relay.other_spellings.
-create or replace function public.relay_other_spellings(p_space jsonb, p_words text) returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select relay.other_spellings(relay.find_space(p_space), p_words)
+create or replace function public.relay_other_spellings(p_space jsonb, p_words text, p_user_id bigint, p_admin boolean)
+returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
+    select relay.other_spellings(relay.find_space(p_space), p_words, p_user_id, p_admin)
 $$;
 
 -- Stores a plan for 15 minutes and returns a preview of up to ten rows of each kind. `role`: a role in the space's chats
@@ -571,6 +588,6 @@ begin
         'invitation', p_admin and exists (
             select from invite where used_at is null and expires_at > now() and relay.says(for_whom, plan -> 'needles')),
         'others', plan -> 'others',
-        'spellings', case when p_query ? 'words' then relay.other_spellings(own, p_query ->> 'words') else '[]' end,
+        'spellings', case when p_query ? 'words' then relay.other_spellings(own, p_query ->> 'words', p_user_id, p_admin) else '[]' end,
         'left', relay.erase_left_over(own, plan, p_user_id, p_admin));
 end $$;

@@ -258,10 +258,13 @@ declare
 begin
     perform relay.erase_memory_rows(p_erasure.space_id, saying, p_erasure.id, p_erasure.work -> 'close')
     where cardinality(saying) > 0;
-    -- What replaced a match stays, as if it had been learned alone.
+    -- What replaced nothing but matches stays, as if it had been learned alone.
     update memory_change c set action = 'learn', before = null from memory m
     where c.space_id = p_erasure.space_id and m.id = c.memory_id and relay.says(c.before ->> 'content', needles)
-        and c.action in ('supersede', 'merge') and not c.before ? 'stood'
+        and c.action in ('supersede', 'merge') and not c.before ? 'stood' and not exists (
+            select from memory_change o
+            where o.memory_id = c.memory_id and o.action in ('supersede', 'merge') and not o.before ? 'stood'
+                and not relay.says(o.before ->> 'content', needles))
         and relay.may_erase(m.space_id, m.subject_id, p_erasure.user_id, admin);
     delete from memory_change c using memory m
     where c.space_id = p_erasure.space_id and m.id = c.memory_id and relay.says(c.before ->> 'content', needles)

@@ -131,9 +131,9 @@ begin
     same := relay.same_memory(edited.space_id, edited.kind, edited.subject_id, p_action ->> 'content');
     if same.id <> edited.id and edited.status = 'active' then
         perform relay.validate_memory(same.id, p_turn.user_id);
+        update memory set pinned = pinned or edited.pinned, tainted = false where id = same.id;
         return relay.replace_memory(p_turn, p_action || '{"action": "refine"}', null, false) || '{"edited": true}';
     end if;
-    perform relay.replace_same(edited, p_action ->> 'content');
     -- The new words may name another time.
     update memory set content = p_action ->> 'content', exact_at = null, updated_at = now(),
         valid_until = case when not undated then valid_until end,
@@ -142,6 +142,7 @@ begin
     perform relay.validate_memory(edited.id, p_turn.user_id);
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
     values (p_turn.space_id, edited.id, p_turn.id, p_turn.user_id, 'refresh', to_jsonb(edited));
+    perform relay.yield_to_same(edited.id);
     return jsonb_build_object('edited', true);
 end $$;
 
@@ -204,7 +205,6 @@ begin
     if wording and older ->> 'content' = one.content then
         return jsonb_build_object('restored', false);
     end if;
-    perform relay.replace_same(one, older ->> 'content');
     if wording then
         update memory m set content = older ->> 'content', updated_at = now(),
             (exact_at, valid_from, valid_until) = (select exact_at, valid_from, valid_until
@@ -218,6 +218,7 @@ begin
     end if;
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, before)
     values (p_turn.space_id, one.id, p_turn.id, p_turn.user_id, 'restore', to_jsonb(one));
+    perform relay.yield_to_same(one.id);
     return jsonb_build_object('restored', true);
 end $$;
 
@@ -316,34 +317,63 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         '[\u0300-\u036F\u0640\u064B-\u0655]', '', 'g')
 $$;
 
--- Returns the active memory about the same subject with the same normalized text. Facts of all kinds are compared with
--- each other, and learnings with learnings. A model or a person decides about similar ones.
-create or replace function relay.same_memory(p_space_id bigint, p_kind text, p_subject_id bigint, p_content text)
-returns relay.memory
+-- Returns the active memories about a subject with the same normalized text, earliest first; there is one at most. Facts of
+-- all kinds are compared with each other, and learnings with learnings. A model or a person decides about similar ones.
+create or replace function relay.same_memories(p_space_id bigint, p_kind text, p_subject_id bigint, p_content text)
+returns setof relay.memory
 language plpgsql stable set search_path = relay, extensions, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
     form constant text := relay.normal_form(p_content);
-    found memory;
 begin
-    select m.* into found from memory m
+    return query select m.* from memory m
     where m.space_id = p_space_id and m.status = 'active' and (m.kind = 'learning') = (p_kind = 'learning')
         and m.subject_id is not distinct from p_subject_id and relay.normal_form(m.content) = form
         and (show_trgm(p_content) = '{}'  -- nothing but signs, of which the index knows nothing
             or m.content % p_content or m.content % normalize(p_content, NFC) or m.content % normalize(p_content, NFD)
             or m.content % normalize(p_content, NFKC))
-    order by m.id limit 1;
+    order by m.id;
+end $$;
+
+-- Returns the first of them.
+create or replace function relay.same_memory(p_space_id bigint, p_kind text, p_subject_id bigint, p_content text)
+returns relay.memory language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    found memory;
+begin
+    select * into found from relay.same_memories(p_space_id, p_kind, p_subject_id, p_content) limit 1;
     return found;
 end $$;
 
--- Makes room for a memory that is about to be used again, or worded so again: another that says the same by now is
--- replaced by it.
-create or replace function relay.replace_same(p_memory relay.memory, p_content text) returns void
+-- Takes a memory out of use again that came back into use, or was reworded, if another says the same: that one has been
+-- said meanwhile, and stays.
+create or replace function relay.yield_to_same(p_memory_id bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one memory;
+    same memory;
+begin
+    select * into one from memory where id = p_memory_id and status = 'active';
+    select * into same from relay.same_memories(one.space_id, one.kind, one.subject_id, one.content) m
+    where m.id <> one.id limit 1;
+    if same.id is null then
+        return;
+    end if;
+    update memory set status = 'superseded', replaced_by = same.id, updated_at = now() where id = one.id;
+    update memory set pinned = pinned or one.pinned, tainted = tainted and one.tainted
+    where id = same.id and (one.pinned and not pinned or tainted and not one.tainted);
+end $$;
+
+-- Brings back what had yielded to a memory that was never meant: the earliest of those stands for the others.
+create or replace function relay.revive_same(p_memory_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    with same as (
-        update memory set status = 'superseded', replaced_by = p_memory.id, updated_at = now()
-        where id <> p_memory.id and id = (relay.same_memory(p_memory.space_id, p_memory.kind, p_memory.subject_id,
-            coalesce(p_content, p_memory.content))).id returning pinned)
-    update memory set pinned = true where id = p_memory.id and exists (select from same where pinned)
+    with yielded as (
+        select m.id, min(m.id) over () as first from memory own join memory m on m.replaced_by = own.id
+        where own.id = p_memory_id and m.status = 'superseded'
+            and relay.normal_form(m.content) = relay.normal_form(own.content) and not exists (
+                select from memory_change c where c.memory_id = own.id and c.before ->> 'id' = m.id::text))
+    update memory m set status = case when m.id = first then 'active' else 'superseded' end, updated_at = now(),
+        replaced_by = case when m.id <> first then first end
+    from yielded y where y.id = m.id
 $$;
 
 -- Tests whether a text contains letters of scripts that don't put spaces between words.

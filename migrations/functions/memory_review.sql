@@ -101,8 +101,6 @@ end $$;
 create or replace function relay.take_effect(p_change relay.memory_change) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    perform relay.replace_same(m, null) from memory m
-    where id = p_change.memory_id and status = 'pending' and p_change.action not in ('forget', 'archive');
     update memory set updated_at = now(), status = case p_change.action
             when 'forget' then 'forgotten' when 'archive' then 'archived' else 'active' end
     where id = p_change.memory_id and status in ('active', 'pending');
@@ -118,8 +116,6 @@ end $$;
 -- stay.
 create or replace function relay.put_back(p_memory_id bigint, p_before jsonb, p_status text) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    select relay.replace_same(m, p_before ->> 'content') from memory m
-    where id = p_memory_id and coalesce(p_status, status) = 'active';
     update memory m set updated_at = now(), status = coalesce(p_status, status),
         (content, kind, importance, confidence, evidence, valid_from, valid_until, exact_at, replaced_by) = (
             select content, kind, importance, confidence, evidence, valid_from, valid_until, exact_at, replaced_by
@@ -137,13 +133,13 @@ begin
         update memory set pinned = p_change.action = 'unpin', updated_at = now() where id = p_change.memory_id;
     elsif p_change.action = 'learn' or p_change.action in ('supersede', 'merge') and not p_change.before ? 'stood' then
         update memory set status = 'discarded', updated_at = now() where id = p_change.memory_id;
+        perform relay.revive_same(p_change.memory_id);
     end if;
     case p_change.action
         when 'supersede', 'merge' then
             perform relay.put_back(relay.replaced_in(c), c.before, coalesce(c.before ->> 'status', 'active'))
             from relay.changes_with(p_change) c;
         when 'forget', 'archive' then
-            perform relay.replace_same(m, null) from memory m where id = p_change.memory_id;
             update memory set status = 'active', updated_at = now() where id = p_change.memory_id;
         when 'refresh' then
             perform relay.put_back(p_change.memory_id, p_change.before, nullif(p_change.before ->> 'status', 'active'));
@@ -162,6 +158,8 @@ begin
     end case;
     update memory_change set status = 'undone', decided_at = now()
     where id in (select id from relay.changes_with(p_change));
+    perform relay.yield_to_same(id) from (select p_change.memory_id as id
+        union select relay.replaced_in(c) from relay.changes_with(p_change) c) touched;
 end $$;
 
 -- Handles a tap: undoes an applied change, or keeps or discards a pending one. Returns all changes of the turn. Safe to
@@ -184,7 +182,7 @@ begin
         return null;
     end if;
     if p_decision = 'keep' and change.status = 'pending' then
-        perform relay.take_effect(change);
+        perform relay.take_effect(change), relay.yield_to_same(change.memory_id);
         perform relay.validate_memory(change.memory_id, p_user_id) where change.action in ('learn', 'supersede', 'merge');
         -- Who keeps an answer as a memory says that it was right.
         perform relay.take_act(t, null, '{"kind": "accept", "value": {}, "source": "button"}')

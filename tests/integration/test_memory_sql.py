@@ -413,7 +413,7 @@ async def test_undoing_never_leaves_two_memories_that_say_the_same(driver: TurnD
     (again,) = await driver.teach(ADA, "Likes tea!")
     assert again.memory_id != first.memory_id
     await store.decide_change(forgot.id, ADA, False, "undo")
-    assert await driver.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["Likes tea!"]
     await store.decide_change(again.id, ADA, False, "undo")
     assert await driver.known(private(ADA)) == ["likes tea"], "what was known before it was forgotten is known again"
 
@@ -441,15 +441,56 @@ async def test_a_proposal_kept_after_it_was_said_otherwise_is_known_once(driver:
     (asked,) = await driver.teach(ADA, "likes tea", tainted=True)
     await driver.teach(ADA, "Likes tea")
     await store.decide_change(asked.id, ADA, False, "keep")
-    assert await driver.known(private(ADA)) == ["likes tea"]
+    assert await driver.known(private(ADA)) == ["Likes tea"]
+    (known,) = (await store.memories(private(ADA), 0, 9)).memories
+    assert not known.tainted, "the person said it in their own words"
+    await store.decide_change(asked.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["Likes tea"]
 
 
 async def test_an_archived_memory_that_was_said_again_is_restored_once(driver: TurnDriver, store: Store) -> None:
     (tea,) = await driver.teach(ADA, "likes tea")
     await store.change_directly(private(ADA), ADA, [{"action": "archive", "memory_id": tea.memory_id}])
     await driver.teach(ADA, "likes tea")
-    await store.change_directly(private(ADA), ADA, [{"action": "restore", "memory_id": tea.memory_id}])
+    restore = [{"action": "restore", "memory_id": tea.memory_id}]
+    (restored,) = (await store.change_directly(private(ADA), ADA, restore)).changes
     assert await driver.known(private(ADA)) == ["likes tea"]
+    await store.decide_change(restored.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["likes tea"], "it was said again, which nobody took back"
+
+
+@pytest.mark.parametrize("wording", ["likes coffee", "likes rooibos"])
+async def test_undoing_the_rewording_of_a_proposal_leaves_what_was_known(
+    driver: TurnDriver, store: Store, wording: str
+) -> None:
+    (asked,) = await driver.teach(ADA, "likes tea", tainted=True)
+    await driver.teach(ADA, "Likes tea", "likes coffee")
+    edit = {"action": "edit", "memory_id": asked.memory_id, "content": wording}
+    (edited,) = (await store.change_directly(private(ADA), ADA, [edit])).changes
+    assert set(await driver.known(private(ADA))) == {"Likes tea", "likes coffee", wording}
+    await store.decide_change(edited.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["Likes tea", "likes coffee"]
+
+
+async def test_undoing_a_kept_rewording_in_other_form_restores_the_memory(driver: TurnDriver, store: Store) -> None:
+    (tea,) = await driver.teach(ADA, "likes tea")
+    refine = {"action": "refine", "memory_id": tea.memory_id, "content": "Likes tea.", "ask": True}
+    (asked,) = (await driver.exchange(ADA, "x", actions=[refine])).told.changes
+    await store.decide_change(asked.id, ADA, False, "keep")
+    assert await driver.known(private(ADA)) == ["Likes tea."]
+    await store.decide_change(asked.id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["likes tea"]
+
+
+async def test_an_edit_to_what_is_known_already_keeps_the_pin_and_is_trusted(driver: TurnDriver, store: Store) -> None:
+    (milk,) = await driver.teach(ADA, "likes milk")
+    (tea,) = await driver.teach(ADA, "likes tea", tainted=True)
+    await store.decide_change(tea.id, ADA, False, "keep")
+    pin = {"action": "pin", "memory_id": milk.memory_id}
+    edit = {"action": "edit", "memory_id": milk.memory_id, "content": "Likes tea"}
+    await store.change_directly(private(ADA), ADA, [pin, edit])
+    (known,) = (await store.memories(private(ADA), 0, 9)).memories
+    assert (known.content, known.pinned, known.tainted) == ("likes tea", True, False)
 
 
 async def test_asking_again_what_to_forget_ends_the_earlier_question(driver: TurnDriver, store: Store) -> None:

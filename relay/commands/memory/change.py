@@ -130,7 +130,8 @@ def _act(ctx: CommandContext, row: OpenedMemory, action: str, **more: object) ->
 
 async def _apply(ctx: CommandContext, row: OpenedMemory, actions: Sequence[Action]) -> PatchedMemory:
     changed = await _change(ctx, row.space, actions)
-    return PatchedMemory(await ctx.store.open_memory(row.id, ctx.user_id, ctx.admin) or row, changed)
+    stands = changed.changes[0].memory_id if changed.changes else row.id  # another says the new wording already
+    return PatchedMemory(await ctx.store.open_memory(stands, ctx.user_id, ctx.admin) or row, changed)
 
 
 async def _change(ctx: CommandContext, space: Space, actions: Sequence[Action]) -> Changed:

@@ -70,7 +70,7 @@ async def preview_erasure(ctx: CommandContext, what: EraseQuery) -> ErasePreview
         raise CommandRefused(TOO_SHORT)
     words = " ".join(what.words.split())[:WORDS]
     found = await ctx.store.erase_preview(ctx.space, {"words": words}, *asker)
-    if found is None and (spellings := await ctx.store.other_spellings(ctx.space, words)):
+    if found is None and (spellings := await ctx.store.other_spellings(ctx.space, words, ctx.user_id, ctx.admin)):
         raise NotFound(f"I found nothing to erase that matches. {name_spellings(spellings)}")
     return found
 

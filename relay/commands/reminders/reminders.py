@@ -204,7 +204,7 @@ async def mark_done(ctx: CommandContext, reminder_id: int) -> Reminder:
     never sent."""
     one = await existing_reminder(ctx, reminder_id)
     happened = {event.kind for event in one.events}
-    if "made" in happened and "fired" not in happened:
+    if "made" in happened and not happened & {"fired", "missed"}:
         raise Conflict("I haven't sent it yet.")
     following = following_occurrence(one)
     ended = one.status if one.status != "active" else "active" if following else "ended"

@@ -28,7 +28,7 @@ REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
 """As how many reinforcing observations an act counts. They make a pattern more than provisional."""
 NOT = re.compile(
     r"(?:(?:answers|replies|antworten|réponses)\s+(?=without|with no|ohne|sans))?"
-    r"(?:no(?: more(?! than))?|not(?: too)?|with no|less|fewer|without|don['’]t(?: use)?"
+    r"(?:no(?: more(?! than))?|not(?: too| so)?(?: many| much)?|with no|less|fewer|without|don['’]t(?: use)?"
     r"|keine?n?|nicht(?: so)?(?: viele?)?|ohne|weniger|pas de|sans|moins de"
     r"|sin|menos|senza|meno|sem|без|меньше|bez|mniej|daha az|بدون|بلا)\s+|(?:pas|moins) d['’]"
     r"|不要|不用|[别別少]用?(?=\w)",
@@ -224,4 +224,4 @@ def says_right(words: str) -> bool:
 
 def drop_repeats(patterns: Iterable[Pattern]) -> Sequence[Pattern]:
     """Returns each pattern once, with its last polarity."""
-    return list({(one.type, one.pattern): one for one in patterns}.values())
+    return list({(one.type, one.pattern.casefold()): one for one in patterns}.values())

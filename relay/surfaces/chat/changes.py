@@ -108,7 +108,7 @@ def change_line(change: MemoryChange) -> str:
     content = shorten(change.content)
     match change.action, change.status:
         case "refresh", "undone":
-            return f"↩ Undone, back to: {content}"
+            return f"↩ Undone, back to: {shorten(change.before or change.content)}"
         case _, "undone":
             return f"↩ Undone: {content}"
         case "forget", "discarded":

@@ -32,8 +32,8 @@ class ErasureCalls(Calls):
         that asked; the event log drops its words."""
 
     @rpc()
-    async def other_spellings(self, space: Space, words: str) -> list[str]:
-        """Returns how words are spelled otherwise in a space, with other accents: up to five."""
+    async def other_spellings(self, space: Space, words: str, user_id: int, admin: bool) -> list[str]:
+        """Returns how words are spelled otherwise in what a person may erase, with other accents: up to five."""
 
     @rpc()
     async def erase_begin(self, erasure_id: int, user_id: int, admin: bool) -> bool:
