@@ -156,10 +156,10 @@ begin
             perform relay.put_back(p_change.memory_id, p_change.before, p_change.before ->> 'status');
         else null;
     end case;
-    update memory_change set status = 'undone', decided_at = now()
-    where id in (select id from relay.changes_with(p_change));
     perform relay.yield_to_same(id) from (select p_change.memory_id as id
         union select relay.replaced_in(c) from relay.changes_with(p_change) c) touched;
+    update memory_change set status = 'undone', decided_at = now()
+    where id in (select id from relay.changes_with(p_change));
 end $$;
 
 -- Handles a tap: undoes an applied change, or keeps or discards a pending one. Returns all changes of the turn. Safe to

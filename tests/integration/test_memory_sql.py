@@ -427,6 +427,15 @@ async def test_undoing_a_replacement_joins_what_was_said_again_meanwhile(driver:
     assert await driver.known(private(ADA)) == ["lives in Berlin"]
 
 
+async def test_undoing_a_merge_joins_what_was_said_again_meanwhile(driver: TurnDriver, store: Store) -> None:
+    parts = await driver.teach(ADA, "likes black tea", "likes green tea")
+    merge = {"action": "merge", "memory_ids": [one.memory_id for one in parts], "content": "likes all tea"}
+    merged = (await store.change_directly(private(ADA), ADA, [merge])).changes
+    await driver.teach(ADA, "likes black tea")
+    await store.decide_change(merged[0].id, ADA, False, "undo")
+    assert await driver.known(private(ADA)) == ["likes green tea", "likes black tea"]
+
+
 async def test_an_edit_to_what_is_known_already_can_be_undone(driver: TurnDriver, store: Store) -> None:
     (milk,) = await driver.teach(ADA, "likes milk")
     await driver.teach(ADA, "likes tea")
