@@ -240,6 +240,26 @@ begin
     end loop;
 end $$;
 
+-- Makes hold again what a former answer had taught until the one of p_replaced came in its place, as changes of the turn that
+-- brings it back; not if the question was edited since.
+create or replace function relay.teach_again(p_turn relay.turn, p_replaced relay.turn) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    change memory_change;
+begin
+    for change in
+        select c.* from turn f join memory_change c on c.turn_id = f.id
+        where f.id = relay.former_turn(p_replaced) and c.status = 'undone' and c.decided_at = p_replaced.answered_at
+            and c.action in ('learn', 'supersede', 'merge', 'forget') and not exists (
+                select from message_version v where v.message_id = p_turn.user_message_id and v.replaced_at > f.answered_at)
+        order by c.id
+    loop
+        update memory set status = 'pending' where id = change.memory_id and status = 'discarded';
+        perform relay.take_effect(change), relay.yield_to_same(change.memory_id);
+        update memory_change set turn_id = p_turn.id where id = change.id;
+    end loop;
+end $$;
+
 -- Deletes the reminders and standing intents that the replaced answer set, as its tools did, unless the new answer set them
 -- too (p_reminders) or somebody changed them since. p_again: those that this turn's own tools set before it ran again, or
 -- failed; what they changed or deleted is as it was before.

@@ -199,7 +199,7 @@ begin
             relay.find_space(p_input -> 'lent'), budget) else '[]' end,
         'former', case when (p_input ->> 'brings_back')::boolean then (
             select jsonb_build_object('text', m.text, 'blocks', m.blocks, 'tainted', m.tainted)
-            from turn t join turn f on f.id = coalesce(t.replaces_turn_id, relay.answered_before(t))
+            from turn t join turn f on f.id = relay.former_turn(t)
             join message m on m.id = f.assistant_message_id
             where t.id = replaced) end,
         'intents', case when own.recalls and not (p_input ->> 'untrusted')::boolean then relay.intents_for(own.space_id,
@@ -271,6 +271,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and assistant_message_id is not null
 $$;
 
+-- Returns the turn whose answer a turn's own replaced.
+create or replace function relay.former_turn(p_turn relay.turn) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(p_turn.replaces_turn_id, relay.answered_before(p_turn))
+$$;
+
 -- Atomically saves the answer, applies its memory actions (pending in a tainted turn or with `ask`; none if the user
 -- lost access), counts the exchange, and records its cost. A budget warning is given once since `warned_since`.
 -- Repeating it returns the first result. It doesn't wait for the disk either: the answer is shown once relay_deliver
@@ -298,6 +304,8 @@ begin
             returning id into answer;
             if held.replaces_turn_id is not null then
                 perform relay.take_back_taught(held.replaces_turn_id, held.user_id);
+                perform relay.teach_again(held, t) from turn t
+                where t.id = held.replaces_turn_id and p_reply ->> 'again' = 'back';
                 perform relay.withdraw_set(held, p_reply #> '{told,reminders}', false);
             end if;
             held.tainted := (p_reply ->> 'tainted')::boolean;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.turns.edits import RetryState
 from relay.memory.store import Store
@@ -73,6 +75,38 @@ async def test_memories_from_the_old_answer_are_undone(driver: TurnDriver, store
     assert [change.content for change in told.withdrawn] == ["lives in Rome", "has a cat", "rides a bike"]
     assert {change.status for change in told.withdrawn} == {"undone"}
     assert await store.finish(incoming, reply("Ok.")) == told
+
+
+@pytest.mark.parametrize("edited", [False, True])
+async def test_an_answer_brought_back_teaches_what_it_had_taught_unless_its_question_was_edited(
+    driver: TurnDriver, store: Store, edited: bool
+) -> None:
+    await driver.teach(ADA, "rides a bike")
+    taught = [fact(ADA, "has a cat called Mia"), fact(ADA, "likes tea"), forget("rides a bike")]
+    turn, _, update = await answered(driver, "My cat is Mia", *taught)
+    (_, tea, _) = await store.changes(turn.turn_id, ADA, False) or []
+    await store.decide_change(tea.id, ADA, False, "undo")
+    if edited:
+        await store.edit(edit_of(update, "My cat is Mina"))
+    new = await again(driver, turn, "Ok.", fact(ADA, "Has a cat called Mia"), fact(ADA, "likes coffee"))
+    await driver.close(held(new))
+    asking = await driver.turn(ADA, "back")
+    incoming = incoming_of(asking, "", private(ADA), retry=True, retry_turn=new.turn_id)
+    incoming = replace(incoming, replaces=True, brings_back=True)
+    context = await store.begin(incoming, "m")
+    assert context.former
+    assert context.former.text == "Yes."
+    told = await store.finish(incoming, reply("Yes.") | {"again": "back"})
+    assert [change.content for change in told.withdrawn] == (
+        ["Has a cat called Mia", "likes coffee"] if edited else ["likes coffee"]
+    )
+    if edited:
+        assert await driver.known(private(ADA)) == ["rides a bike"]
+    else:
+        assert await driver.known(private(ADA)) == ["has a cat called Mia"]
+        assert [change.content for change in told.changes] == ["has a cat called Mia", "rides a bike"]
+        await store.decide_change(told.changes[0].id, ADA, False, "undo")
+        assert await driver.known(private(ADA)) == []
 
 
 async def test_a_memory_that_a_person_edited_is_not_undone(driver: TurnDriver, store: Store) -> None:
