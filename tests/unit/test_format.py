@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from relay.surfaces.telegram.formatting import format as formatting
 from relay.surfaces.telegram.formatting import markdown
 from relay.surfaces.telegram.formatting.format import Formatted, format_preview, format_reply, run_formatting
+from relay.surfaces.telegram.formatting.literal import hide_addresses, hide_bars, hide_dollars, reveal
 from relay.surfaces.telegram.formatting.markdown import CONFIG
 from relay.surfaces.telegram.formatting.split import split
 from relay.surfaces.telegram.formatting.styled import KINDS, Span, is_blank, tidy
@@ -120,6 +121,14 @@ def test_each_markdown_element_becomes_its_entity(markdown: str, text: str, kind
         ("\\||a||", "||a||"),
         ("$5 or ~$6 and ~7 more, ~8", "$5 or ~$6 and ~7 more, ~8"),
         ("$10.49 (~$11.20)", "$10.49 (~$11.20)"),
+        ("Costs US$5 up to 7$, ok?", "Costs US$5 up to 7$, ok?"),
+        ("From $10/month to $20/month; a$b$c", "From $10/month to $20/month; a$b$c"),
+        ("$HOME/$USER, $5 or 7$", "$HOME/$USER, $5 or 7$"),
+        ("see the <div>, <b> and </u> tags, or Box<U>", "see the <div>, <b> and </u> tags, or Box<U>"),
+        ("- <div>: a box\n- <p> and more", "• <div>: a box\n• <p> and more"),
+        ('<div align="center">\n\na\n\n</div>', "a"),
+        ("<details><summary>a</summary>\n\nb\n\n</details>", "a\n\nb"),
+        ("a<sub>2</sub> <u>b</u> <kbd>c</kbd><!-- x -->", "a2 b c"),
         ("a\tb", "a   b"),
         ("a\r\nb\x00\x1b\x7f\u202ec", "a\nbc"),
         ("a\ud83d b \ude00", "a\ufffd b \ufffd"),
@@ -128,6 +137,81 @@ def test_each_markdown_element_becomes_its_entity(markdown: str, text: str, kind
 )
 def test_markdown_without_an_entity_becomes_plain_text(markdown: str, text: str) -> None:
     assert one(markdown).text == text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://github.com/x/y/blob/main/pkg/__init__.py",
+        "https://e.org/a*b*c",
+        "HTTPS://e.org/~~x~~",
+        "https://de.wikipedia.org/wiki/_foo_",
+        "https://host/path_with_underscores_here/_next_/",
+        "https://en.wikipedia.org/wiki/A_(_b_)_c",
+        "https://x.org/?q=$a$&b",
+        "https://x.org/?a[_b_]=*c*&d",
+        "https://x.org/||a||",
+    ],
+)
+def test_a_bare_address_stays_as_it_is(address: str) -> None:
+    for text in (address, f"({address}), or", f"see {address}: this"):
+        assert one(text) == Formatted(text, [])
+    assert marked(one(f"**see {address}**, *{address}*"), "bold") == [f"see {address}"]
+    assert marked(one(f"**see {address}**, *{address}*"), "italic") == [address]
+    for link in (f"<{address}>", f"[{address}]({address})"):
+        (entity,) = one(link).entities
+        assert (entity["type"], entity["url"]) == ("text_link", address)
+    assert marked(one(f"`{address}`\n```\n{address}\n```"), "code") == [address]
+    assert marked(one(f"`{address}`\n```\n{address}\n```"), "pre") == [address]
+
+
+def test_formatting_around_addresses_works() -> None:
+    part = one(
+        "**https://e.org/a_b** *https://e.org/a*; ~~https://e.org/b~~. ||https://e.org/c||, (**https://e.org/d**)"
+    )
+    assert part.text == "https://e.org/a_b https://e.org/a; https://e.org/b. https://e.org/c, (https://e.org/d)"
+    assert marked(part, "bold") == ["https://e.org/a_b", "https://e.org/d"]
+    assert marked(part, "italic") == ["https://e.org/a"]
+    assert marked(part, "strikethrough") == ["https://e.org/b"]
+    assert marked(part, "spoiler") == ["https://e.org/c"]
+    assert marked(one("**https://e.org/a**。**https://e.org/b**を **https://e.org/c**'s"), "bold") == [
+        "https://e.org/a",
+        "https://e.org/b",
+        "https://e.org/c",
+    ]
+    assert marked(one("**[x](https://e.org/a)**/**[y](https://e.org/_b_)**"), "bold") == ["x", "y"]
+    assert one("use https://*host*/a\\_b").text == "use https://host/a_b"
+    assert (
+        one("|a|b|\n|-|-|\n|https://e.org/_a_|*x*|").text
+        == "a                 | b\n------------------+--\nhttps://e.org/_a_ | x"
+    )
+
+
+@pytest.mark.parametrize(
+    ("markdown", "code"),
+    [
+        ("It costs $5, and `$HOME` is set; `$PATH` too.", ["$HOME", "$PATH"]),
+        ("The ticket is $12, paid via the variable `PRICE$` field.", ["PRICE$"]),
+        ("Its number is $$, see `echo $$` and not $x; `x$`", ["echo $$", "x$"]),
+    ],
+)
+def test_code_behind_a_dollar_sign_stays_code(markdown: str, code: list[str]) -> None:
+    part = one(markdown)
+    assert part.text == markdown.replace("`", "")
+    assert marked(part, "code") == code
+
+
+@pytest.mark.parametrize(
+    ("markdown", "formulas"),
+    [
+        ("$x^2$, $5x + 3 = 8$ and ($\\alpha$)", ["x^2", "5x + 3 = 8", "α"]),
+        ("for $5, the $n$th of **$k$**", ["n", "k"]),
+        ("$3 \\times 4$ or \\(5 = a\\)7", ["3 × 4", "5 = a"]),
+        ("$\\text{if $x$}$ and $x$", ["if $x$", "x"]),
+    ],
+)
+def test_formulas_stay_formulas_next_to_amounts(markdown: str, formulas: list[str]) -> None:
+    assert marked(one(markdown), "code") == formulas
 
 
 def test_nested_quotes_become_one_quote() -> None:
@@ -277,6 +361,14 @@ def test_markdown_that_renders_as_nothing_is_shown_literally() -> None:
 )
 def test_a_preview_of_half_written_markdown_is_readable(half: str, text: str) -> None:
     assert format_preview(half).text == text
+
+
+def test_addresses_and_amounts_do_not_flicker_as_they_grow() -> None:
+    text = (
+        "https://e.org/__init__.py, https://e.org/*a*b_ https://e.org/~~x~~ https://e.org/||a|| US$5, $6 or 7$; <b> x"
+    )
+    for end in range(1, len(text)):
+        assert format_preview(text[:end]).text == text[:end].rstrip()
 
 
 def test_a_long_preview_shows_the_end_and_moves_in_steps() -> None:
@@ -474,7 +566,23 @@ HOSTILE += [
     "\\",
     "||a",
 ]
-HOSTILE += ["*", "`", "|", "_", "~~", "[x](", "](", "> - ", "🎻*", "\n> ||a", "|a|b|\n|-|-|\n", "|a"]
+HOSTILE += [
+    "*",
+    "`",
+    "|",
+    "_",
+    "~~",
+    "[x](",
+    "](",
+    "https://a_(",
+    "$1{",
+    "<b>x</b>",
+    "> - ",
+    "🎻*",
+    "\n> ||a",
+    "|a|b|\n|-|-|\n",
+    "|a",
+]
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
@@ -516,6 +624,17 @@ def test_a_long_name_of_a_tag_that_never_ends_takes_no_time() -> None:
     (first, *_) = format_reply("<div>\n<" + "a" * 66_000)
     assert first.text.startswith("<a")
     assert time.thread_time() - before < 2
+
+
+@pytest.mark.parametrize(
+    "piece", ["https://", "https://a(", "https://a[_", "https://a**é", "https://a||b", "$1{", "}$", "$$a "]
+)
+def test_hiding_marks_takes_no_time(piece: str) -> None:
+    text = piece * (66_000 // len(piece))
+    before = time.thread_time()
+    for hide in (hide_addresses, hide_bars, hide_dollars):
+        assert reveal(hide(text)) == text
+    assert time.thread_time() - before < 1
 
 
 async def test_only_long_texts_are_formatted_in_a_thread() -> None:

@@ -17,7 +17,7 @@ def dollar_formulas(source: str) -> str:
     data = source.encode()
     written: list[bytes] = []
     copied, opened = 0, None
-    code = iter(_code_ranges(source))
+    code = iter(code_ranges(source))
     begin, end = next(code, (len(data), 0))
     for token in _LATEX_BRACKET.finditer(data):
         while end and end <= token.start():
@@ -37,10 +37,11 @@ def dollar_formulas(source: str) -> str:
     return b"".join([*written, data[copied:]]).decode()
 
 
-def _code_ranges(source: str) -> list[tuple[int, int]]:
-    """Finds the UTF-8 byte ranges of code blocks and spans."""
+def code_ranges(source: str, *, math: bool = True) -> list[tuple[int, int]]:
+    """Finds the UTF-8 byte ranges of code blocks and spans. `math`: whether formulas may contain their marks."""
+    options = STANDARD_OPTIONS if math else STANDARD_OPTIONS & ~pyromark.Options.ENABLE_MATH
     found = []
-    for payload, where in pyromark.events_with_range(source, options=STANDARD_OPTIONS):
+    for payload, where in pyromark.events_with_range(source, options=options):
         key, value = payload_of(payload)
         if key == "Code" or (key == "Start" and name_of(value) == "CodeBlock"):
             found.append((where["start"], where["end"]))

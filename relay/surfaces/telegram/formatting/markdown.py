@@ -13,6 +13,7 @@ from telegramify_markdown.config import RenderConfig
 from telegramify_markdown.converter import STANDARD_OPTIONS, EventWalker
 
 from relay.surfaces.telegram.formatting.formulas import dollar_formulas
+from relay.surfaces.telegram.formatting.literal import hide_addresses, hide_bars, hide_dollars, reveal
 from relay.surfaces.telegram.formatting.styled import KINDS, Span, utf16_offsets
 from relay.surfaces.telegram.formatting.tables import Cell, Event, name_of, payload_of, table_events
 
@@ -24,10 +25,16 @@ _SECONDS_BESIDE = 1.0  # in a thread
 
 _TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|</?([a-zA-Z][\w-]*+)[^<>]*+>", re.DOTALL)
 _FORMATTING_TAGS = {"b": "Strong", "strong": "Strong", "i": "Emphasis", "em": "Emphasis", "s": "Strikethrough"}
-_SILENT_TAGS = {*_FORMATTING_TAGS, "u", "ins", "del", "sub", "sup", "kbd", "mark", "small", "br", "p", "div", "center"}
-_SILENT_TAGS |= {"details", "summary"}
+_QUIET_TAGS = {"u", "ins", "del", "sub", "sup", "kbd", "mark", "small"}  # Relay shows only what is between them
+_SILENT_TAGS = {*_FORMATTING_TAGS, *_QUIET_TAGS, "br", "p", "div", "center", "details", "summary"}
+_MENTIONED = re.compile(r"[^\S\n]++[^\s<]|[^\w\s<]")  # what follows in "<div> is …" and "<div>: …"
+_TAG_EVENTS: dict[str, tuple[Event, Event]] = {
+    **dict.fromkeys(_QUIET_TAGS, ({"InlineHtml": ""}, {"InlineHtml": ""})),  # which the walker ignores
+    **{name: ({"Start": kind}, {"End": kind}) for name, kind in _FORMATTING_TAGS.items()},
+    "tg-spoiler": ({"InlineHtml": "<tg-spoiler>"}, {"InlineHtml": "</tg-spoiler>"}),
+}
 _BARS = re.compile(r"(\|\|)")
-_INLINE = frozenset({"Strong", "Emphasis", "Strikethrough", "Link"})
+_INLINE = frozenset({"Strong", "Emphasis", "Strikethrough", "Link", "Image"})
 _BLOCKS = frozenset({"CodeBlock", "BlockQuote", "Heading", "HtmlBlock", "Table"})
 _LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
 _URL = re.compile(r"(?:https?://[^\s/?#]|tg:|mailto:.)\S*", re.IGNORECASE)
@@ -38,8 +45,11 @@ def convert(source: str) -> tuple[str, list[Span]]:
 
     The library's own `convert` drops tags like <T> and links in tables, takes || in code for spoilers and \( in code
     for formulas, and needs exponential time for || over quoted lines. So this corrects the parser's events before
-    the library's walker gets them.
+    the library's walker gets them. The parser doesn't see the marks in web addresses, nor the signs of amounts.
     """
+    source = hide_addresses(source)
+    if "$" in source:
+        source = hide_dollars(source)
     if "\\(" in source or "\\[" in source:
         source = dollar_formulas(source)
     events = _Adapter(source).adapt(pyromark.events_with_range(source, options=STANDARD_OPTIONS))
@@ -53,8 +63,8 @@ def convert(source: str) -> tuple[str, list[Span]]:
     for entity in found:
         if entity.type in KINDS:
             start, end = index[entity.offset] - blank, index[entity.offset + entity.length] - blank
-            spans.append(Span(max(start, 0), end, entity.type, entity.url or entity.language or ""))
-    return text[blank:].rstrip(), spans
+            spans.append(Span(max(start, 0), end, entity.type, reveal(entity.url or entity.language or "")))
+    return reveal(text[blank:].rstrip()), spans
 
 
 def _config() -> RenderConfig:
@@ -99,12 +109,15 @@ class _Adapter:
         self._depth = self._lists = self._quotes = self._cells = 0
         self._line_open = False  # whether the walker is behind text, to which it would attach a block
         self._html: list[str] = []
+        self._tags: dict[str, list[int]] = {}  # where the block's open formatting tags are in the sink, by name
         self._rows: list[list[Cell]] = []
         self._outside: list[Event] = []
 
     def adapt(self, events: Iterable[Event]) -> list[Event]:
         for event in events:
             key, value = payload_of(event)
+            if key in ("Start", "End") and name_of(value) not in _INLINE:
+                self._tags = {}
             if key == "Start":
                 self._start(name_of(value), value, event)
             elif key == "End":
@@ -126,16 +139,32 @@ class _Adapter:
 
     def _inline(self, key: str, value: Any, event: Event) -> None:
         if key in ("InlineMath", "DisplayMath"):
-            price = key == "InlineMath" and self._source[event[1]["end"] : event[1]["end"] + 1].isdigit()
-            if price or len(value) > _LONGEST_FORMULA or not value.strip():
+            if len(value) > _LONGEST_FORMULA or not value.strip():
                 sign = "$" if key == "InlineMath" else "$$"
                 event = {"Text": f"{sign}{value}{sign}"}
             elif key == "DisplayMath" and self._line_open:
                 self._put("SoftBreak", open_line=False)
         elif key == "InlineHtml":
-            event = _inline_html(value)
+            event = self._inline_html(value)
         if event is not None:
             self._put(event, open_line=key not in ("SoftBreak", "HardBreak", "TaskListMarker"))
+
+    def _inline_html(self, html: str) -> Event:
+        """Returns what to show for a tag; None: nothing. A formatting tag is text until it is closed in its block, so
+        that "the <b> element" stays readable."""
+        tag = _TAG.fullmatch(html.strip())
+        if tag and tag[1] is None:
+            return None
+        name = tag[1].lower() if tag else ""
+        if name == "br":
+            return "HardBreak"
+        if name in _TAG_EVENTS:
+            if not html.startswith("</"):
+                self._tags.setdefault(name, []).append(len(self._sink))
+            elif self._tags.get(name):
+                self._sink[self._tags[name].pop()], closing = _TAG_EVENTS[name]
+                return closing
+        return {"Text": html}
 
     def _start(self, name: str, tag: Any, event: Event) -> None:
         if name in ("List", "BlockQuote"):
@@ -218,7 +247,7 @@ class _Adapter:
             self._put({"End": "Link"})
 
     def _end_html(self) -> None:
-        text = _TAG.sub(lambda tag: "" if _is_silent(tag) else tag[0], "".join(self._html)).strip()
+        text = _without_tags("".join(self._html))
         if text:
             self._put({"Start": "Paragraph"})
             self._put({"Text": text})
@@ -244,21 +273,22 @@ class _Adapter:
                 self._put(event, open_line=event != {"End": "Paragraph"})
 
 
-def _is_silent(tag: re.Match[str]) -> bool:
-    """Tests whether a tag is a comment or formats text; other tags are words in angle brackets, as in `Vec<T>`."""
-    return tag[1] is None or tag[1].lower() in _SILENT_TAGS
+def _without_tags(html: str) -> str:
+    """Returns the text of an HTML block, without comments and the tags that format it. Other tags are words in angle
+    brackets, as in `Vec<T>`; so are tags without a partner that the text around them is about."""
+    found = [tag for tag in _TAG.finditer(html) if tag[1]]
+    opened = {tag[1].lower() for tag in found if not tag[0].startswith("</")}
+    closed = {tag[1].lower() for tag in found if tag[0].startswith("</")}
+    paired = {"br", *(opened & closed)}
 
+    def shown(tag: re.Match[str]) -> str:
+        if tag[1] is None:
+            return ""
+        name = tag[1].lower()
+        formats = name in _SILENT_TAGS and (name in paired or not _MENTIONED.match(html, tag.end()))
+        return "" if formats else tag[0]
 
-def _inline_html(html: str) -> Event:
-    tag = _TAG.fullmatch(html.strip())
-    name = tag[1].lower() if tag and tag[1] else ""
-    if name == "br":
-        return "HardBreak"
-    if name in _FORMATTING_TAGS:
-        return {"End" if html.startswith("</") else "Start": _FORMATTING_TAGS[name]}
-    if name == "tg-spoiler":
-        return {"InlineHtml": html}
-    return None if tag and _is_silent(tag) else {"Text": html}
+    return _TAG.sub(shown, html).strip()
 
 
 def _mark_spoilers(events: list[Event], source: bytes) -> list[Event]:
@@ -272,7 +302,7 @@ def _mark_spoilers(events: list[Event], source: bytes) -> list[Event]:
         if key != "Text" or code or "||" not in value:
             marked.append(event)
             continue
-        pieces = _BARS.split(value)  # every second one is ||
+        pieces = _BARS.split(hide_bars(value))  # every second one is ||
         escaped = (
             not pieces[0] and isinstance(event, tuple) and source[event[1]["start"] - 1 : event[1]["start"]] == b"\\"
         )
