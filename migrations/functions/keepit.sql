@@ -129,7 +129,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(max(seq), 0) from keepit where message_id = p_message_id
 $$;
 
--- Sets the markers of an edited message again, unless its wording has changed since.
+-- Sets the markers of an edited message again, unless its wording has changed since. The line under its answer follows.
 create or replace function public.relay_read_keepits(
     p_message_id bigint, p_wording bigint, p_user_id bigint, p_markers jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -139,6 +139,8 @@ begin
         return 'false';
     end if;
     perform relay.read_markers(p_message_id, p_markers);
+    perform relay.owe_correction(t.id) from message m join turn t on t.id = m.turn_id and t.told ? 'kept'
+    where m.id = p_message_id;
     return 'true';
 end $$;
 
@@ -246,9 +248,10 @@ returns relay.message language sql stable set search_path = relay, extensions, p
 $$;
 
 -- Marks a passage of a message (p_keep: see message_to_keep; text: the passage, empty for all; quoted: Telegram quoted
--- it; weight, origin) or gives a marker with the same content this weight: {keepit}. Without a weight it is only
--- remembered with the turn, and p_keep {draft, weight} marks it: {draft, keepit: null}. p_may: this person may mark
--- what others wrote. {refused}: private, missing, absent (the message does not say it), other (someone else's), empty.
+-- it; weight, origin) or gives a marker with the same content this weight: {keepit, before: its former weight; null: it is
+-- new}. Without a weight it is only remembered with the turn, and p_keep {draft, weight} marks it: {draft, keepit: null}.
+-- p_may: this person may mark what others wrote. {refused}: private, missing, absent (the message does not say it), other
+-- (someone else's), empty.
 create or replace function public.relay_keep_it(
     p_turn_id bigint, p_fence bigint, p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_user_id bigint,
     p_may boolean, p_keep jsonb) returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -258,6 +261,7 @@ declare
     made keepit;
     passage text;
     place integer;
+    before numeric;
 begin
     if p_keep ? 'draft' then
         p_keep := coalesce((select prompt -> 'keepit' from turn
@@ -292,6 +296,8 @@ begin
         return jsonb_build_object('draft', held.id, 'passage', passage);
     end if;
     perform from message where id = own.id for no key update;
+    before := (select weight from keepit
+        where message_id = own.id and content = passage and removed_at is null order by id limit 1);
     update keepit set weight = (p_keep ->> 'weight')::numeric, updated_at = now()
     where message_id = own.id and content = passage and removed_at is null returning * into made;
     if made.id is null then
@@ -304,7 +310,7 @@ begin
             then length(own.text) else place - 1 + length(p_keep ->> 'text') end as ends) span returning * into made;
     end if;
     perform relay.register_sessions(array[own.session_id]);
-    return jsonb_build_object('keepit', relay.keepit_json(made));
+    return jsonb_build_object('keepit', relay.keepit_json(made), 'before', before::text);
 end $$;
 
 -- Gives a marker another weight; its message stays as it is. p_may: this person may change those of others. Returns

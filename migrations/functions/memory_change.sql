@@ -272,7 +272,7 @@ begin
             end;
         end if;
     end if;
-    return jsonb_build_object('changes', relay.changes_of(held.id),
+    return jsonb_build_object('changes', relay.changes_of(held.id), 'waits', results @? '$[*].known ? (@ == null)',
         'failed', (select coalesce(jsonb_agg(r), '[]') from jsonb_array_elements(results) as r where r ? 'failed'));
 end $$;
 

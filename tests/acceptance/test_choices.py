@@ -110,6 +110,26 @@ async def test_a_persons_own_time_zone_is_asked_for_and_used(bot: SharedBot) -> 
     assert "(the server's)" in (await bot.ask(dm, ada, "/settings")).text
 
 
+async def test_a_setting_is_named_as_the_list_shows_it_and_a_wrong_value_is_explained(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    for words, answer in (
+        ("timezone lisbon", "Your time zone is Europe/Lisbon"),
+        ("Time zone Europe/Paris", "Your time zone is Europe/Paris"),
+        ("timezone New York", "Your time zone is America/New_York"),
+        ("time zone server", "Europe/Berlin (the server's)"),
+        ("timezone", "Name a big city in your time zone, or server for the server's: /settings time zone New York"),
+        ("learning foo", "learning can be on, ask or off, such as /settings learning off"),
+        ("sound", "sound can be on or off, such as /settings sound off"),
+        ("foo", "time zone (a big city, or server for the server's)"),
+        ("voice always", "voice: always, but I can't speak here: text to speech is off"),
+    ):
+        assert answer in (await bot.ask(dm, ada, f"/settings {words}")).text
+    shown = await bot.ask(dm, ada, "/voice")
+    assert shown.text == "voice: always, but I can't speak here: text to speech is off."
+    await bot.press(dm, ada, shown, "Never")
+    await bot.tg.wait_for(lambda: shown.text == "voice: never – I never send voice notes.")
+
+
 async def test_settings_in_a_group_are_personal_and_private(bot: SharedBot) -> None:
     (ada, dm), (ben, ben_dm) = bot.person("Ada"), bot.person("Ben")
     group, name = bot.group(ada, ben), f"@{bot.tg.bot.username}"

@@ -63,6 +63,12 @@ async def test_new_drops_the_history_and_keeps_the_memory(bot: SharedBot) -> Non
     assert "before it: parsnips" in str(bot.prompt("search for it").tool_results)
 
 
+async def test_a_title_that_is_too_long_ends_with_an_ellipsis(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    named = await bot.ask(dm, ada, "/new " + "garden " * 15)
+    assert f"{('garden ' * 15)[:79].rstrip()}…" in named.text
+
+
 async def test_new_takes_effect_in_the_order_of_the_messages(bot: SharedBot) -> None:
     ada, dm = bot.person()
     bot.model.delay = 0.5

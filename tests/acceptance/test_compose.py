@@ -64,7 +64,7 @@ async def test_a_new_conversation_can_begin_with_a_composition_of_three_sessions
     assert text.index(EVIDENCE) < text.index("The shed leans.") < text.index("The beds are raised.")
     assert "‘Gates’, original" in text
     why = await bot.ask(dm, ada, "/why", topic=other)
-    assert "began with 3 earlier sessions as ‘garden’" in why.text
+    assert "began with 3 earlier sessions as “garden”" in why.text
     assert "composed" in why.text.split("Tokens")[1]
     await bot.ask(dm, ada, "/new", topic=other)
     await bot.ask(dm, ada, "And which colour now?", "I don't know.", topic=other)
@@ -110,10 +110,10 @@ async def test_compositions_are_listed_shown_downloaded_and_dropped(bot: SharedB
     await bot.press(dm, ada, shown, "Make it")
     taken = await bot.ask(dm, ada, "/compose Garden")
     await choose_all(bot, dm, ada, taken)
-    assert "already a composition called ‘Garden’" in await bot.press(dm, ada, taken, "Make it")
+    assert "already a composition called “Garden”" in await bot.press(dm, ada, taken, "Make it")
     listed = await bot.ask(dm, ada, "/compose list")
     assert "1 · garden · ✅ ready" in listed.text
-    assert "I don't know a composition called ‘meadow’" in (await bot.ask(dm, ada, "/new with meadow")).text
+    assert "I don't know a composition called “meadow”" in (await bot.ask(dm, ada, "/new with meadow")).text
     assert "1 · garden · ✅ ready" in (await bot.ask(dm, ada, "/new with")).text
     opened = await bot.ask(dm, ada, "/compose show GARDEN")
     before = len(bot.tg.messages(dm))

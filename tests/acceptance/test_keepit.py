@@ -81,9 +81,49 @@ async def test_words_that_are_not_in_the_message_cannot_be_marked(bot: SharedBot
     answer = await bot.ask(dm, ada, "what is the code?", "4711")
     refused = await bot.ask(dm, ada, "/keepit pinned 4712", reply_to=answer)
     assert refused.text == "The message doesn't say that. Quote the passage, or copy it exactly."
+    for weight in ("1.5", "80%", "-1"):
+        refused = await bot.ask(dm, ada, f"/keepit {weight}", reply_to=answer)
+        assert refused.text == "A weight is from 0 to 1, such as /keepit 0.8"
     assert (await bot.ask(dm, ada, "/keepit 0.80")).text.startswith("Reply to a message with /keepit")
     assert (await bot.ask(dm, ada, "/keepit pinned the code")).text.startswith("📌 Kept 1.00 (pinned)")
     assert (await bot.ask(dm, ada, "/keepit 0.60\nthe code")).text.startswith("📌 Kept 0.60 (notable)")
+
+
+async def test_undo_gives_a_passage_its_former_weight_again(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    said = await bot.tg.say(dm, ada, "the gate opens at nine")
+    await bot.tg.wait_reply(dm, said)
+    await bot.ask(dm, ada, "/keepit 0.5", reply_to=said)
+    again = await bot.ask(dm, ada, "/keepit 0.9", reply_to=said)
+    assert await bot.press(dm, ada, again, "Undo: 0.50 again") == "Now 0.50 (notable)."
+    assert "1 · 0.50 (notable)" in (await bot.ask(dm, ada, "/keepit")).text
+    same = await bot.ask(dm, ada, "/keepit 0.5", reply_to=said)
+    assert list(same.buttons) == ["Open"]
+
+
+async def test_a_replaced_answer_cannot_be_marked(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    old = await bot.ask(dm, ada, "and the roses?", "Water them.")
+    bot.says("and the roses?", "Prune them.")
+    new = await bot.ask(dm, ada, "/retry")
+    refused = await bot.ask(dm, ada, "/keepit 0.9", reply_to=old)
+    assert refused.text == "That answer was replaced. Reply to the one that you have now."
+    assert (await bot.ask(dm, ada, "/keepit 0.9", reply_to=new)).text.startswith("📌 Kept 0.90")
+    about = await bot.ask(dm, ada, "/keepit 0.9", reply_to=refused)
+    assert about.text == "I can't find that message in our conversation, so I can't keep it."
+
+
+async def test_the_line_under_an_answer_follows_an_edit_of_its_markers(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    said = await bot.tg.say(dm, ada, "##keepit0.90##alpha is red##/keepit## and ##keepit0.30##beta##/keepit##")
+    answer = await bot.tg.wait_reply(dm, said)
+    assert "📌 Kept 0.90 (critical), 0.30 (minor)" in answer.text
+    bot.tg.edit(dm, said, "##keepit0.70##alpha is blue##/keepit## and beta")
+    await bot.tg.wait_for(lambda: answer.text.endswith("📌 Kept 0.70 (notable)"))
+    assert "✎ Answer again" in answer.buttons
+    bot.tg.edit(dm, said, "alpha and beta")
+    await bot.tg.wait_for(lambda: answer.text.endswith("📌 No longer marked"))
+    assert "✎ Answer again" in answer.buttons
 
 
 async def test_editing_a_message_replaces_its_marker(bot: SharedBot) -> None:

@@ -109,6 +109,19 @@ async def test_a_proposed_wording_can_be_kept_edited_or_skipped(bot: SharedBot) 
     assert len(spent) == 3
 
 
+async def test_what_waits_for_a_tap_is_not_called_known(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    bot.model.rule(is_distilling, "Ivy is watered on Fridays.", model="haiku")
+    reply = await bot.ask(dm, ada, "how often does ivy want water?", "Every Friday.")
+    proposal = await bot.ask(dm, ada, "/remember", reply_to=reply)
+    waiting = "That's already waiting for your tap: /memory waiting"
+    assert (await bot.ask(dm, ada, "/remember", reply_to=reply)).text == waiting
+    await bot.press(dm, ada, reply, "◆")
+    await bot.tg.wait_for(lambda: [one.text for one in bot.tg.messages(dm)].count(waiting) == 2)
+    await bot.press(dm, ada, proposal, "Keep")
+    assert (await bot.ask(dm, ada, "/remember", reply_to=reply)).text == "I already know that."
+
+
 async def test_a_late_tap_does_not_discard_a_kept_memory(bot: SharedBot) -> None:
     ada, dm = bot.person()
     bot.model.rule(is_distilling, "Moss is watered daily.", model="haiku")

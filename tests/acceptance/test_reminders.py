@@ -359,6 +359,8 @@ async def test_the_heartbeat_can_be_turned_on_and_off(bot: SharedBot) -> None:
     assert "The heartbeat is off" in (await bot.ask(dm, ada, "/heartbeat")).text
     assert "Every 6 h between 9:00 and 20:00" in (await bot.ask(dm, ada, "/heartbeat on every 6h 9-20")).text
     assert "The second hour must be later" in (await bot.ask(dm, ada, "/heartbeat on 20-9")).text
+    assert "A day has 24 hours." in (await bot.ask(dm, ada, "/heartbeat on every 4h 8-25")).text
+    assert "Every 1 to 24 hours, please." in (await bot.ask(dm, ada, "/heartbeat on every 100h")).text
     await bot.ask(dm, ada, "/heartbeat edit")
     asking = next(one for one in reversed(bot.tg.messages(dm)) if one.text.startswith("✎ checklist"))
     assert "my parcels" in (await bot.ask(dm, ada, "my parcels", reply_to=asking)).text
@@ -370,7 +372,7 @@ async def test_the_hours_of_a_digest_and_a_heartbeat_are_those_of_the_persons_zo
     await bot.ask(dm, ada, "/digest at 7:30")
     await bot.ask(dm, ada, "/heartbeat on every 4h 8-21")
     shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
-    for words, zone in (("Tokyo", "Asia/Tokyo"), ("house", "Europe/Berlin")):
+    for words, zone in (("Tokyo", "Asia/Tokyo"), ("server", "Europe/Berlin")):
         await bot.ask(dm, ada, f"/settings zone {words}")
         assert shared_relay.sql(
             "select d.zone, h.zone, to_char(j.due_at at time zone d.zone, 'HH24:MI'),"
@@ -392,8 +394,9 @@ async def test_a_morning_digest_lists_the_reminders_due_that_day(bot: SharedBot)
     ada, dm = bot.person()
     assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at noon")).text
     assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at 25:00")).text
-    assert "Every morning at 7:30" in (await bot.ask(dm, ada, "/digest at 7:30")).text
-    assert "every morning at 7:30" in (await bot.ask(dm, ada, "/digest")).text
+    assert "Every day at 19:30" in (await bot.ask(dm, ada, "/digest at 19:30")).text
+    assert "Every day at 7:30" in (await bot.ask(dm, ada, "/digest at 7:30")).text
+    assert "every day at 7:30" in (await bot.ask(dm, ada, "/digest")).text
     await bot.ask(dm, ada, "/remind in 3 hours water the *palms*")
     shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
     shared_relay.sql("update relay.job set due_at = now() where kind = 'digest'")

@@ -311,9 +311,8 @@ async def announced_line(driver: TurnDriver, content: str, said: str = "Listen."
 async def test_the_preview_names_other_spellings_which_stay(
     driver: TurnDriver, store: Store, words: str, spellings: tuple[str, ...]
 ) -> None:
-    said = "José Jose Jürgen Juergen Jurgen Müller Muller Mueller Anna Ana Bo Bob Jo Joe Su Sue".split()
-    said += ["José Garcia", "José García", "Ana García"]
-    for name in said:
+    said = "José, Jose, Jürgen, Juergen, Jurgen, Müller, Muller, Mueller, Anna, Ana, Bo, Bob, Jo, Joe, Su, Sue"
+    for name in (*said.split(", "), "José Garcia", "José García", "Ana García"):
         await driver.teach(ADA, f"{name} has a boat")
     shown = await erase(store, private(ADA), {"words": words})
     assert shown.spellings == spellings

@@ -55,7 +55,7 @@ async def test_an_invalid_act_is_refused(driver: TurnDriver, store: Store, sql: 
             (turn | {"kind": "revert"}, "other answer"),
             (turn | {"kind": "compare", "over": str(one)}, "other answer"),
             (turn | {"kind": "compare", "over": str(other), "dimensions": ["louder"]}, "louder"),
-            (turn | {"kind": "tag", "words": "12"}, "Name what you like"),
+            (turn | {"kind": "tag", "words": "12"}, "Say what's good or bad"),
             ({"kind": "thumbs", "turnId": "999999"}, "isn't an answer to you"),
         ):
             await refused(api.post(SIGNALS, json=act), 422, "refused", detail)

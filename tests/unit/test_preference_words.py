@@ -7,7 +7,8 @@ import time
 import pytest
 
 from relay.commands.preferences.preferences import contains
-from relay.memory.preferences.patterns import TAGS, read_pattern, read_patterns, says_right
+from relay.core.errors import CommandRefused
+from relay.memory.preferences.patterns import TAGS, clean_pattern, read_pattern, read_patterns, says_right
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,11 @@ from relay.memory.preferences.patterns import TAGS, read_pattern, read_patterns,
         (None, "简短", ("other", "简短", 1)),
         (None, "太长", ("other", "长", -1)),
         (None, "不要表情", ("other", "表情", -1)),
+        (None, "max 3 sentences", ("other", "max 3 sentences", 1)),
+        (None, "3 sentences at most", ("other", "3 sentences at most", 1)),
+        (None, "not funny!!! 😀", ("other", "funny", -1)),
+        (None, "too long?! ❤️", ("length", "short answers", 1)),
+        (1, "कहानी", ("other", "कहानी", 1)),
         (None, "長すぎる", ("other", "長", -1)),
         (None, "絵文字なし", ("other", "絵文字", -1)),
         (None, "너무 길어요", ("other", "길어요", -1)),
@@ -95,6 +101,19 @@ def test_patterns_are_separated_by_the_commas_of_any_script(text: str) -> None:
     assert [one.polarity for one in read_patterns(text)] == [-1, -1]
 
 
+@pytest.mark.parametrize("words", ["12", "1234", "code in C++", "about 50%", "a/b", "#tag", "!!!", "😀"])
+def test_other_signs_are_refused_with_an_example(words: str) -> None:
+    with pytest.raises(CommandRefused, match="/tag too long, no jokes"):
+        read_pattern(words)
+    with pytest.raises(CommandRefused, match="/preferences prefer short answers"):
+        read_pattern(words, 1)
+
+
+def test_only_a_persons_own_words_have_digits() -> None:
+    assert clean_pattern("max 3 sentences") is None, "a model would take a topic's numbers for a matter of taste"
+    assert clean_pattern("max 3 sentences", numbers=True) == "max 3 sentences"
+
+
 def test_just_right_is_recognised() -> None:
     assert says_right(" Just  right!")
     assert says_right("Genau richtig")
@@ -110,6 +129,8 @@ def test_a_tag_can_be_written_in_its_own_words(name: str) -> None:
     ("words", "known", "name"),
     [
         ("long poem", "long poems", "long poems"),
+        ("at most 10000 words", "at most 1000 words", "at most 10000 words"),
+        ("at most 100 word", "at most 100 words", "at most 100 words"),
         ("formal greeting", "informal greeting", "formal greeting"),
         ("longer sentences and paragraphs", "shorter sentences and paragraphs", "longer sentences and paragraphs"),
         ("careless explanations of things", "careful explanations of things", "careless explanations of things"),

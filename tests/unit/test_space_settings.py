@@ -55,6 +55,7 @@ def test_the_defaults_agree_with_the_specification() -> None:
         ("pinnedWeight", "0.9", {"keepitDecay": {"pinnedWeight": 0.9}}),
         ("defaultView", "list", {"ui": {"defaultView": "list"}}),
         ("confirmDestructiveActions", "no", {"ui": {"confirmDestructiveActions": False}}),
+        ("autoDecay", "on", {"autoDecay": {"enabled": True}}),
         ("schedule", "on-access", {"autoDecay": {"schedule": "on-access"}}),
         ("createAfterDays", "14", {"autoDecay": {"createAfterDays": 14}}),
     ],

@@ -67,9 +67,10 @@ async def test_say_does_not_speak_another_persons_answer() -> None:
 
 
 async def test_say_without_a_voice_names_the_setting_only_to_an_admin() -> None:
-    assert (await run_command(call(Canned()), "say")).text == "I can't speak here."
+    assert (await run_command(call(Canned()), "say")).text == "I can't speak here: text to speech is off."
     assert "RELAY&#95;TTS is off" in (await run_command(call(Canned(), admin=True), "say")).text
-    assert (await run_command(call(Canned(), admin=True, private=False), "say")).text == "I can't speak here."
+    in_a_group = await run_command(call(Canned(), admin=True, private=False), "say")
+    assert in_a_group.text == "I can't speak here: text to speech is off."
 
 
 async def test_a_voice_button_of_another_person_changes_nothing() -> None:

@@ -14,6 +14,7 @@ from relay.core.errors import CommandRefused, Conflict, InUse, NotFound, OutOfRa
 from relay.core.frozen import frozen
 from relay.core.limits import COMPOSED_PARTS, LEAST_BUDGET, MAX_OFFSET, MOST_BUDGET
 from relay.core.models import File
+from relay.core.text import shorten
 from relay.memory.contexts.composed import as_lines, as_markdown, pack_composition
 from relay.memory.contexts.settings import read_settings
 from relay.memory.rows.contexts.composition import (
@@ -32,18 +33,18 @@ NAME = re.compile(r"\w[\w .-]{0,63}")
 HOW_NAMED = (
     "A name has up to 64 letters, digits, spaces, dots, dashes and underscores, and begins with a letter or digit."
 )
-NOT_READY = "‘{what}’ isn't ready yet: its sessions are still being compressed. /compose list shows when it is."
+NOT_READY = "“{what}” isn't ready yet: its sessions are still being compressed. /compose list shows when it is."
 REFUSALS = {
-    "name": "There's already a composition called ‘{what}’ here. Choose another name, or drop that one first.",
+    "name": "There's already a composition called “{what}” here. Choose another name, or drop that one first.",
     "gone": "That composition is gone. /compose list shows what there is.",
     "making": NOT_READY,
-    "over": "‘{what}’ is {over:,} tokens over its budget. Raise the budget or change a part, then you can use it.",
-    "failed": "‘{what}’ couldn't be made. Open it with /compose list and make it again.",
+    "over": "“{what}” is {over:,} tokens over its budget. Raise the budget or change a part, then you can use it.",
+    "failed": "“{what}” couldn't be made. Open it with /compose list and make it again.",
     "off_record": "This conversation is off the record, so I can't compose here. /private off ends that.",
     "no_session": "There's no session {what} here. /sessions lists them.",
-    "empty": "There's nothing in ‘{what}’ to use yet.",
-    "twice": "‘{what}’ is named twice. Name each session once.",
-    "no_version": "‘{session}’ has no version called {what}.",
+    "empty": "There's nothing in “{what}” to use yet.",
+    "twice": "“{what}” is named twice. Name each session once.",
+    "no_version": "“{session}” has no version called {what}.",
     "nothing_left": "The parts you chose use the whole budget. Raise the budget, or leave a part out.",
 }
 ABSENT = ("gone", "no_session", "no_version")
@@ -161,8 +162,9 @@ async def composition_named(ctx: CommandContext, name: str, rows: bool = False) 
     await ctx.require_sight()
     which = {"name": " ".join(name.split()), "chat_id": ctx.chat_id, "topic_id": ctx.topic_id}
     found = await ctx.store.composition(ctx.space, which, rows)
+    called = shorten(str(which["name"]), 60)
     return require_found(
-        found, NotFound(f"I don't know a composition called ‘{which['name']}’. /compose list shows what there is.")
+        found, NotFound(f"I don't know a composition called “{called}”. /compose list shows what there is.")
     )
 
 
@@ -194,7 +196,7 @@ async def drop_composition(ctx: CommandContext, composition_id: int, force: bool
     one = await open_composition(ctx, composition_id)
     check_switch(ctx, ctx.space)
     if one.active and not force:
-        raise InUse(f"A running conversation began with ‘{one.name}’.", [(one.id, one.name, True)])
+        raise InUse(f"A running conversation began with “{one.name}”.", [(one.id, one.name, True)])
     return require_found(await ctx.store.drop_composition(ctx.space, composition_id), NotFound(REFUSALS["gone"]))
 
 

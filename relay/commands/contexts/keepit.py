@@ -24,6 +24,8 @@ REFUSED: dict[Refusal, str] = {
 ERRORS: dict[Refusal, type[CommandRefused]] = {
     "missing": NotFound, "absent": OutOfRange, "other": NotAllowed, "empty": OutOfRange
 }  # fmt: skip
+REPLACED = "That answer was replaced. Reply to the one that you have now."
+NOT_STORED = "I can't find that message in our conversation, so I can't keep it."
 NOT_YOURS = "Someone else marked that. Only they and admins can change it."
 
 
@@ -84,6 +86,8 @@ async def keep_passage(
         keep["draft"] = passage.draft
     may = may_switch(ctx, ctx.space)
     done = await ctx.store.keep_it(ctx.turn, ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, may, keep)
+    if done.refused == "missing" and passage.telegram_message_id:
+        raise NotFound(REPLACED if await _was_answer(ctx, passage.telegram_message_id) else NOT_STORED)
     if done.refused:
         raise ERRORS.get(done.refused, CommandRefused)(REFUSED[done.refused])
     return done
@@ -123,6 +127,12 @@ def require_marker(done: KeepitChange) -> Keepit:
     if done.keepit is None:
         raise NotFound(GONE)
     return done.keepit
+
+
+async def _was_answer(ctx: CommandContext, telegram_message_id: int) -> bool:
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, telegram_message_id, ctx.space)
+    answer = await ctx.store.answer_said(turn_id) if turn_id else None
+    return answer is not None and answer.space == ctx.space
 
 
 def _changed(done: KeepitChange | None) -> KeepitChange:

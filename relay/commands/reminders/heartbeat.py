@@ -27,7 +27,9 @@ async def set_heartbeat(ctx: CommandContext, every: int, hours: tuple[int, int])
     require_own(ctx)
     if not 1 <= every <= 24:
         raise CommandRefused(f"Every 1 to 24 hours, please. {HOW}")
-    if not 0 <= hours[0] < hours[1] <= 24:
+    if max(hours) > 24:
+        raise CommandRefused(f"A day has 24 hours. {HOW}")
+    if hours[0] >= hours[1]:
         raise CommandRefused(f"The second hour must be later than the first. {HOW}")
     return await ctx.store.set_heartbeat(
         ctx.space, user_id=ctx.user_id, bot_id=ctx.bot_id, chat_id=ctx.chat_id if ctx.bot_id else ctx.user_id,

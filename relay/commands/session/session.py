@@ -9,6 +9,7 @@ from relay.commands.registry import COMMANDS, command, list_commands
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
 from relay.core.limits import TITLE_LENGTH
+from relay.core.text import shorten
 from relay.memory.rows.sessions import SessionEnd
 
 NOT_ENDED = "This conversation is off the record. Only the person who started that, or an admin, can end it."
@@ -86,7 +87,7 @@ async def new(ctx: CommandContext, title: str = "") -> NewSession:
     """Ends this thread's session and begins the next one. If it is off the record, only an admin or the person who
     began it may end it."""
     await ctx.require_sight()
-    title = " ".join(title.split())[:TITLE_LENGTH]
+    title = shorten(title, TITLE_LENGTH)
     erased = await end_private(ctx)
     ended = await ctx.store.new_session(ctx.space, ctx.chat_id, ctx.topic_id, title)
     return NewSession(title, replace(ended, private=ended.private or erased))

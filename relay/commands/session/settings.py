@@ -12,16 +12,15 @@ from relay.commands.registry import command
 from relay.core.errors import OutOfRange
 from relay.core.frozen import frozen
 from relay.core.text import shorten
-from relay.memory.rows.choices import VOICES, Choices
+from relay.memory.rows.choices import VALUES, Choices
 
-LEARNING = ("on", "ask", "off")
 FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags", "compare")
 """The settings that are on or off: names of the fields of `Choices`."""
-INSTALLATION = "house"
-"""The value of the time zone that means the installation's."""
+INSTALLATION = ("server", "house")
+"""The values of the time zone that mean the installation's."""
 HOW = (
     "Write a choice and its value, such as /settings sound off. There are: learning (on, ask, off), voice (auto, "
-    "always, never), zone (a city, or house for the server's), and with on or off: " + ", ".join(FLAGS) + "."
+    "always, never), time zone (a big city, or server for the server's), and with on or off: " + ", ".join(FLAGS) + "."
 )
 
 
@@ -45,26 +44,27 @@ async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices
     name, value = choice.name.lower(), choice.value.strip()
     if name != "zone":
         return await ctx.store.choose(ctx.user_id, {name: _value(name, value.lower())})
-    zone = await _zone(value) if value.lower() != INSTALLATION else ""
+    zone = await _zone(value) if value.lower() not in INSTALLATION else ""
     choices = await ctx.store.choose(ctx.user_id, {name: zone})
     await ctx.store.move_to_zone(ctx.user_id, str(choices.zone_or(ctx.services.zone)))
     return choices
 
 
 def _value(name: str, value: str) -> str | bool:
-    """Returns a setting's stored value. Raises `OutOfRange` for an unknown setting."""
-    if name in FLAGS and value in ("on", "off"):
-        return value == "on"
-    known = {"learning": LEARNING, "voice": VOICES}
-    if value not in known.get(name, ()):
+    """Returns a setting's stored value. Raises `OutOfRange` for an unknown setting or value."""
+    values = ("on", "off") if name in FLAGS else VALUES.get(name)
+    if values is None:
         raise OutOfRange(HOW)
-    return value
+    if value not in values:
+        *others, last = values
+        raise OutOfRange(f"{name} can be {', '.join(others)} or {last}, such as /settings {name} {last}")
+    return value == "on" if name in FLAGS else value
 
 
 async def _zone(words: str) -> str:
     """Returns a time zone's IANA name. Raises `OutOfRange` if the words match none or several."""
     if not words:
-        raise OutOfRange(HOW)
+        raise OutOfRange("Name a big city in your time zone, or server for the server's: /settings time zone New York")
     found = await asyncio.to_thread(zones_named, words)
     if not found:
         raise OutOfRange(

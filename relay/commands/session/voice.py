@@ -10,7 +10,7 @@ from relay.core.program import RELAY
 from relay.memory.rows.choices import VOICES
 
 OFF = f"I can't speak here: RELAY_TTS is off, or what it needs is missing ({RELAY} doctor shows why)."
-SILENT = "I can't speak here."
+SILENT = "I can't speak here: text to speech is off."
 NO_SUCH_ANSWER = "That message isn't one of my answers. Reply with /say to an answer, or send it alone for my last one."
 
 

@@ -112,11 +112,11 @@ class ContextSettings:
         return dict(_leaves(self.as_json(), ""))
 
     def path_of(self, name: str) -> str:
-        """Returns the path of a setting, given the path or the end of it. Raises `CommandRefused` if there is no such
-        setting."""
+        """Returns the path of a setting, given the path or the end of it; `autoDecay` is its switch. Raises
+        `CommandRefused` if there is no such setting."""
         paths = [path for path in self.values() if path != "version"]
         wanted = name.strip().lower()
-        found = [path for path in paths if path.lower() == wanted or path.lower().endswith(f".{wanted}")]
+        found = [path for path in paths if f".{path}".lower().endswith((f".{wanted}", f".{wanted}.enabled"))]
         if len(found) != 1:
             raise NotFound(f"There is no setting “{name[:40]}”. There are: {', '.join(paths)}.")
         return found[0]

@@ -54,8 +54,12 @@ ENDING = re.compile(
 """What says so at the end, in Japanese, Korean and Arabic."""
 PREFER = re.compile(r"^(?:prefer|more|mehr|plus de|más|больше|więcej|daha çok)\s+", re.IGNORECASE)
 NOT_A_PATTERN = (
-    f"Name what you like in 3 to {PATTERN_LENGTH} letters, without digits or signs, like this: "
+    f"Name what you like in words, with 3 to {PATTERN_LENGTH} letters or digits and no other signs: "
     "/preferences prefer short answers"
+)
+NOT_A_TAG = (
+    f"Say what's good or bad in words, with 3 to {PATTERN_LENGTH} letters or digits and no other signs: "
+    "/tag too long, no jokes"
 )
 NO_TAG = "Say what's good or bad about the answer: /tag too long, no jokes"
 TOO_MANY = (
@@ -112,22 +116,33 @@ TAGS = {
 RIGHT = frozenset({"just right", "genau richtig", "juste comme il faut", "en su punto", "в самый раз", "w sam raz"})
 """The tag of an answer that was as it should be."""
 KNOWN_TYPES = {tag.pattern.pattern: tag.pattern.type for tag in TAGS.values()}
+LAST_SIGNS, EMOJI = " .!?…。！？\ufe0f", ("So", "Sk", "Cf")
+"""What the end of a pattern loses: signs, and the categories of what emoji consist of."""
+DIGIT = re.compile(r"\d")
 SAME_PATTERN = 0.85
 """How similar each word of a pattern must be to one of a known pattern, whose name it then takes."""
 
 
-def clean_pattern(text: str) -> str | None:
+def clean_pattern(text: str, numbers: bool = False) -> str | None:
     """Returns a pattern in its normal form: single spaces, 3 to 60 letters (1 to 60 where a letter can be a word),
-    marks, apostrophes and hyphens. Capitals stay, as names have some, unless all letters are. None: it is not valid."""
+    marks, apostrophes and hyphens. Capitals stay, as names have some, unless all letters are. `numbers`: digits may be
+    among them. None: it is not valid."""
     plain = " ".join(unicodedata.normalize("NFKC", text).split()).rstrip(".!。")
     plain = plain.lower() if plain.isupper() else plain
+    kinds = "LMN" if numbers else "LM"
     if (
         not (1 if WHOLE.search(plain) else 3) <= len(plain) <= PATTERN_LENGTH
-        or unicodedata.category(plain[0])[0] not in "LM"
+        or unicodedata.category(plain[0])[0] not in kinds
+        or not any(map(str.isalpha, plain))
     ):
         return None
-    allowed = all(sign in " '’-" or unicodedata.category(sign)[0] in "LM" for sign in plain)
+    allowed = all(sign in " '’-" or unicodedata.category(sign)[0] in kinds for sign in plain)
     return plain if allowed else None
+
+
+def drop_last_signs(words: str) -> str:
+    """Returns words without the full stops, exclamation marks and emoji at their end."""
+    return words.rstrip("".join({one for one in words if one in LAST_SIGNS or unicodedata.category(one) in EMOJI}))
 
 
 def resolve_name(pattern: str, known: Iterable[str]) -> str:
@@ -143,7 +158,9 @@ def resolve_name(pattern: str, known: Iterable[str]) -> str:
 
 def _are_alike(words: Sequence[str], others: Sequence[str]) -> bool:
     return len(words) == len(others) and all(
-        one[0] == other[0] and SequenceMatcher(None, one, other, autojunk=False).ratio() >= SAME_PATTERN
+        one == other
+        if DIGIT.search(one + other)  # 1000 is not 10000
+        else one[0] == other[0] and SequenceMatcher(None, one, other, autojunk=False).ratio() >= SAME_PATTERN
         for one, other in zip(words, others, strict=True)
     )
 
@@ -199,10 +216,10 @@ def read_pattern(
 
     Raises `CommandRefused` if it is not a valid pattern.
     """
-    words, sign = split_direction(" ".join(text.split()).rstrip(".!"), polarity)
-    pattern = clean_pattern(words)
+    words, sign = split_direction(drop_last_signs(" ".join(text.split())), polarity)
+    pattern = clean_pattern(words, numbers=True)
     if pattern is None:
-        raise CommandRefused(NOT_A_PATTERN)
+        raise CommandRefused(NOT_A_TAG if polarity is None else NOT_A_PATTERN)
     name = resolve_name(pattern, known)
     return as_tagged(Pattern(known.get(name, "other"), name, sign))
 

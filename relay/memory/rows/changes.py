@@ -69,6 +69,8 @@ class Changed:
 
     changes: tuple[MemoryChange, ...] = ()
     failed: tuple[Failure, ...] = ()
+    waits: bool = False
+    """Something was proposed before, and waits for a tap."""
 
 
 @frozen

@@ -59,7 +59,7 @@ def say_choice(choice: DigestChoice) -> str:
     if choice.at is None:
         return f"Every night I'll send a silent digest of the day {where}, unless there's nothing to tell."
     return (
-        f"Every morning at {clock(choice.at)} I'll send a silent digest {where}: what's due that day, then the day "
+        f"Every day at {clock(choice.at)} I'll send a silent digest {where}: what's due that day, then the day "
         "before. I won't send one if there's nothing to tell."
     )
 
@@ -68,7 +68,7 @@ def standing(choice: DigestChoice) -> str:
     """Says whether there is a digest, and when."""
     if not choice.on:
         return "The digest is off."
-    return f"I send a digest every {'night' if choice.at is None else f'morning at {clock(choice.at)}'}."
+    return f"I send a digest every {'night' if choice.at is None else f'day at {clock(choice.at)}'}."
 
 
 def clock(at: time) -> str:

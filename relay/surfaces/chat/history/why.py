@@ -146,7 +146,7 @@ def format_explanation(found: Explanation, page: int, zone: tzinfo) -> str:
     if found.persona:
         lines.append(f"- in this conversation: “{quote(found.persona, 100)}”")
     if begun := prompt.composed:
-        name = f" as ‘{quote(found.composed, 64)}’" if found.composed else ""
+        name = f" as “{quote(found.composed, 64)}”" if found.composed else ""
         lines.append(f"- began with {pluralize(begun.parts, 'earlier session')}{name}")
     summary = found.summary
     lines.append(

@@ -18,6 +18,7 @@ from relay.surfaces.chat.memory_pages import cut_units
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 
 KNOWN = "I already know that."
+WAITING = "That's already waiting for your tap: /memory waiting"
 
 
 @shows("remember")
@@ -35,7 +36,9 @@ async def remember(call: ChatContext) -> CommandReply:
 async def keep_marked(call: ChatContext, telegram_message_id: int) -> CommandReply:
     """Proposes to save a message that someone marked with ✍; silent if it is unknown."""
     found = await find_message(call, telegram_message_id)
-    return _show_saved(await keep_message(call, found)) if found and found.text.strip() else CommandReply("")
+    if found is None or not found.text.strip():
+        return CommandReply("")
+    return _show_saved(await keep_message(call, found))
 
 
 @pressed(KeepAnswer)
@@ -50,7 +53,7 @@ def _show_saved(done: KeptMessage) -> CommandReply:
         return CommandReply("", changed.changes, changed.failed, result=done)
     waiting = next((one for one in changed.changes if one.waits), None)
     if waiting is None:
-        return CommandReply(KNOWN, result=done)
+        return CommandReply(WAITING if changed.waits else KNOWN, result=done)
     row = [
         button("✅ Keep", DecideChange(waiting.id, "k")),
         button("✎ Edit", EditMemory(waiting.memory_id)),

@@ -20,8 +20,8 @@ OFF = (
     "The heartbeat is off. With `/heartbeat on every 4h 8-21`, I look every few hours at what's new and speak up only "
     "when it matters. If nothing is new, it costs nothing."
 )
-EVERY = re.compile(r"(?:every )?(\d{1,2}) ?h(?:ours?)?")
-HOURS = re.compile(r"(\d{1,2})\s?[-–]\s?(\d{1,2})")
+EVERY = re.compile(r"(?:every )?\b(\d{1,9}) ?h(?:ours?)?\b")
+HOURS = re.compile(r"\b(\d{1,9})\s?[-–]\s?(\d{1,9})\b")
 CHECKLIST = "checklist"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Literal
 
@@ -48,6 +49,8 @@ LABELS: dict[Flag, tuple[str, str]] = {
     "tags": ("🏷 Tags", "No 🏷"),
     "compare": ("⚖ Compare", "No ⚖"),
 }
+ZONE = re.compile(r"^(?:time[ -]?)?zone(?:\s+|$)", re.IGNORECASE)
+"""The name of the time zone in a person's words."""
 ASK_ZONE = (
     "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC. "
     "I use it for the times I show you."
@@ -82,8 +85,8 @@ class ChooseZone(AboutPerson, code="tz"):
 @shows("settings", private=True)
 async def settings(call: ChatContext) -> CommandReply:
     """Shows a person's choices, or changes one by name."""
-    name, _, value = call.text.strip().partition(" ")
-    if name.lower() == "zone" and value.strip().lower() not in ("", INSTALLATION):
+    name, _, value = ZONE.sub("zone ", call.text.strip(), count=1).partition(" ")
+    if name == "zone" and value.strip().lower() not in ("", *INSTALLATION):
         return await _zone_set(call, value)
     choices = await settings_command(call, Choice(name, value) if name else None)
     return CommandReply(_page(call, choices), rows=_rows(call.user_id, choices), result=choices)
@@ -122,7 +125,7 @@ async def choose_zone(call: ChatContext, to: ChooseZone) -> ButtonReply:
     require_own(call, to.user_id)
     if to.to == "ask":
         return ButtonReply(says=CommandReply(f"{question('zone')} {ASK_ZONE}", asks="Europe/Berlin"))
-    return await _choose(call, to.user_id, Choice("zone", INSTALLATION))
+    return await _choose(call, to.user_id, Choice("zone", to.to))
 
 
 async def _choose(call: ChatContext, user_id: int, choice: Choice) -> ButtonReply:
@@ -137,7 +140,7 @@ def _page(call: ChatContext, choices: Choices) -> str:
     zone = escape_markdown(choices.zone or str(call.services.zone)) + ("" if choices.zone else " (the server's)")
     lines = [describe_learning(choices, call.services.installation.capture, call.admin)]
     lines += [f"- {words[0] if getattr(choices, name) else words[1]}" for name, words in FLAGS.items()]
-    lines.append(f"- {voice.voice_line(choices.voice)}")
+    lines.append(f"- {voice.voice_line(call, choices.voice)}")
     now = datetime.now(choices.zone_or(call.services.zone))
     return "\n".join(["**Your settings**", *lines, f"- time zone: {zone}, {now:%H:%M} now"])
 

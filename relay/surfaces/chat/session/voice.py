@@ -40,19 +40,21 @@ async def say(call: ChatContext) -> CommandReply:
 async def voice(call: ChatContext) -> CommandReply:
     """Shows or sets which of a person's answers are also spoken."""
     chosen = await voice_command(call, call.text.strip().lower())
-    why = "" if chosen.speaks else f" {escape_sentence(OFF if call.operator else SILENT)}"
-    return CommandReply(f"{voice_line(chosen.voice)}.{why}", rows=[_row(call.user_id, chosen)], result=chosen)
+    return CommandReply(f"{voice_line(call, chosen.voice)}.", rows=[_row(call.user_id, chosen)], result=chosen)
 
 
 @pressed(ChooseVoice)
 async def choose_voice(call: ChatContext, to: ChooseVoice) -> ButtonReply:
     require_own(call, to.user_id)
     chosen = await voice_command(call, to.voice)
-    return ButtonReply("Done.", f"{voice_line(chosen.voice)}.", [_row(call.user_id, chosen)])
+    return ButtonReply("Done.", f"{voice_line(call, chosen.voice)}.", [_row(call.user_id, chosen)])
 
 
-def voice_line(chosen: str) -> str:
-    """Describes a choice, as /voice and /settings show it."""
+def voice_line(call: ChatContext, chosen: str) -> str:
+    """Describes a choice, as /voice and /settings show it, or says why it has no effect."""
+    if chosen != "never" and not call.services.installation.speaks:
+        why = OFF if call.operator else SILENT
+        return f"voice: {chosen}, but {escape_sentence(why.removesuffix('.'))}"
     return f"voice: {chosen} – {SPEAKS[chosen]}"
 
 

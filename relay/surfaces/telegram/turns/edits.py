@@ -50,12 +50,12 @@ async def store_edit(update: Update, user_id: int, bot: Bot, messenger: Messenge
             break
         await asyncio.sleep(pause)
         pause = min(LONGEST_PAUSE, pause * 1.3)
-    if marked := done.marked:
-        await store.read_keepits(marked, user_id, markers_in(marked.blocks))
     if offer := done.offer:
         rows = inline_keyboard(with_offer(offer))
         with contextlib.suppress(MessengerError):
             await redraw(store, messenger, bot.id, offer.chat_id, offer.message_id, {"reply_markup": rows})
+    if marked := done.marked:  # only now, so that the correction of the line keeps the offer's button
+        await store.read_keepits(marked, user_id, markers_in(marked.blocks))
 
 
 def with_offer(offer: ShownAnswer) -> list[list[Button]]:

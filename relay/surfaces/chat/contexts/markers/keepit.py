@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Decimal
 
@@ -15,7 +16,7 @@ from relay.commands.contexts.keepit import (
     weigh_keepit,
 )
 from relay.commands.contexts.keepit import keepits as list_keepits
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, NotFound, OutOfRange
 from relay.core.text import escape_markdown, shorten
 from relay.memory.contexts.markers import read_weight
 from relay.memory.rows.contexts.markers import Keepit, KeepitChange
@@ -31,7 +32,7 @@ from relay.surfaces.chat.contexts.marker_buttons import (
     UndoTyped,
     WeighKeepit,
 )
-from relay.surfaces.chat.contexts.markers.pages import card, removed_card
+from relay.surfaces.chat.contexts.markers.pages import card, removed_card, undo_weight
 from relay.surfaces.chat.contexts.markers.weights import preset_rows, undo_typed, weight_in_words
 from relay.surfaces.chat.contexts.session_buttons import OpenSession
 from relay.surfaces.chat.handlers import pressed, shows
@@ -44,6 +45,9 @@ HOW = (
     "To keep a passage, write `##keepit0.80##` before it and `##/keepit##` after it. What you mark survives when old "
     "conversations are compressed."
 )
+NO_WEIGHT = "A weight is from 0 to 1, such as /keepit 0.8"
+NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,]*%?")
+"""What can only be meant as a weight, unless the message says it."""
 WHICH = "Say which passage to keep: /keepit 0.80 the gate code is 4711"
 
 
@@ -63,7 +67,12 @@ async def keepit(call: ChatContext) -> CommandReply:
         text=words or call.said.quote,
         quoted=bool(call.said.quote) and not words,
     )
-    done = await keep_passage(call, passage, weight)
+    try:
+        done = await keep_passage(call, passage, weight)
+    except (NotFound, OutOfRange):
+        if weight is None and NUMBER.fullmatch(first):
+            raise OutOfRange(NO_WEIGHT) from None
+        raise
     if done.draft is None:
         return marked(done)
     draft = done.draft
@@ -81,8 +90,10 @@ def marked(done: KeepitChange) -> CommandReply:
     """Says what was marked."""
     one = require_marker(done)
     text = f"📌 Kept {weight_in_words(one.weight)}\n\n> {escape_markdown(shorten(one.content, 300))}"
-    row = [button("↩ Undo", RemoveKeepit(one.id)), button("Open", OpenKeepit(one.id))]
-    return CommandReply(text, rows=[row], result=done)
+    undo = [button("↩ Undo", RemoveKeepit(one.id))]
+    if done.before is not None:
+        undo = undo_weight(one, done.before, ListKeepits(0, 0))
+    return CommandReply(text, rows=[[*undo, button("Open", OpenKeepit(one.id))]], result=done)
 
 
 @pressed(UndoTyped)
@@ -163,5 +174,5 @@ def line(one: Keepit) -> str:
 def weight_of(percent: int) -> Decimal:
     """Returns the weight in a button's data. Raises `CommandRefused` for a forged one."""
     if percent > 100:
-        raise CommandRefused("A weight is between 0.00 and 1.00.")
+        raise OutOfRange(NO_WEIGHT)
     return Decimal(percent) / 100

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import groupby
 
+from relay.core.models import Button
 from relay.core.text import escape_markdown, shorten
 from relay.memory.contexts.markers import name_weight
 from relay.memory.rows.contexts.markers import Keepit, OpenedKeepit, Survival
@@ -31,11 +32,18 @@ def card(call: ChatContext, found: OpenedKeepit, back: ListKeepits, before: Deci
     lines += fate("Kept in", one.survived) + fate("Summarised in", one.summarized)
     lines.append(decay(one, found.decay))
     rows = preset_rows(lambda percent: WeighKeepit(one.id, percent, back.session_id, back.offset), one.weight)
-    if before is not None and before != one.weight:
-        undo = WeighKeepit(one.id, int(before * 100), back.session_id, back.offset)
-        rows.append([button(f"↩ Undo: {before:.2f} again", undo)])
+    if undo := undo_weight(one, before, back):
+        rows.append(undo)
     remove = button("🗑 Remove", RemoveKeepit(one.id, back.session_id, back.offset))
     return CommandReply("\n\n".join(lines), rows=[*rows, [remove, button("‹ Markers", back)]])
+
+
+def undo_weight(one: Keepit, before: Decimal | None, back: ListKeepits) -> list[Button]:
+    """Returns the button that gives a marker its former weight again; none if it has that."""
+    if before is None or before == one.weight:
+        return []
+    undo = WeighKeepit(one.id, int(before * 100), back.session_id, back.offset)
+    return [button(f"↩ Undo: {before:.2f} again", undo)]
 
 
 def removed_card(one: Keepit, back: ListKeepits) -> CommandReply:
