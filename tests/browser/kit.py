@@ -56,7 +56,8 @@ class PlayedApi:
         what = f"{request.method} {url.path.removeprefix('/api')}"
         self.calls.append((what, await request.all_headers(), request.post_data_json))
         if what == "GET /events":
-            await route.fulfill(body=self.events, content_type="text/event-stream")
+            if self.events:  # otherwise it stays open: after a stream that ended, the page reads everything again
+                await route.fulfill(body=self.events, content_type="text/event-stream")
             return
         status, body = self._find(what, dict(parse_qsl(url.query)))
         kind = "application/json" if status < 400 else "application/problem+json"
