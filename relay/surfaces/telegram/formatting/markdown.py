@@ -13,6 +13,7 @@ from telegramify_markdown.config import RenderConfig
 from telegramify_markdown.converter import STANDARD_OPTIONS, EventWalker
 
 from relay.surfaces.telegram.formatting.formulas import dollar_formulas
+from relay.surfaces.telegram.formatting.html_tags import TAG, TAG_EVENTS, without_tags
 from relay.surfaces.telegram.formatting.literal import hide_addresses, hide_bars, hide_dollars, reveal
 from relay.surfaces.telegram.formatting.styled import KINDS, Span, utf16_offsets
 from relay.surfaces.telegram.formatting.tables import Cell, Event, name_of, payload_of, table_events
@@ -23,16 +24,6 @@ _LONGEST_FORMULA = 2000
 _SECONDS = 0.04  # of processor time in the event loop; an answer of 20,000 characters takes 0.03
 _SECONDS_BESIDE = 1.0  # in a thread
 
-_TAG = re.compile(r"<!--(?:(?!<!--).)*?-->|</?([a-zA-Z][\w-]*+)[^<>]*+>", re.DOTALL)
-_FORMATTING_TAGS = {"b": "Strong", "strong": "Strong", "i": "Emphasis", "em": "Emphasis", "s": "Strikethrough"}
-_QUIET_TAGS = {"u", "ins", "del", "sub", "sup", "kbd", "mark", "small"}  # Relay shows only what is between them
-_SILENT_TAGS = {*_FORMATTING_TAGS, *_QUIET_TAGS, "br", "p", "div", "center", "details", "summary"}
-_MENTIONED = re.compile(r"[^\S\n]++[^\s<]|[^\w\s<]")  # what follows in "<div> is …" and "<div>: …"
-_TAG_EVENTS: dict[str, tuple[Event, Event]] = {
-    **dict.fromkeys(_QUIET_TAGS, ({"InlineHtml": ""}, {"InlineHtml": ""})),  # which the walker ignores
-    **{name: ({"Start": kind}, {"End": kind}) for name, kind in _FORMATTING_TAGS.items()},
-    "tg-spoiler": ({"InlineHtml": "<tg-spoiler>"}, {"InlineHtml": "</tg-spoiler>"}),
-}
 _BARS = re.compile(r"(\|\|)")
 _INLINE = frozenset({"Strong", "Emphasis", "Strikethrough", "Link", "Image"})
 _BLOCKS = frozenset({"CodeBlock", "BlockQuote", "Heading", "HtmlBlock", "Table"})
@@ -152,17 +143,17 @@ class _Adapter:
     def _inline_html(self, html: str) -> Event:
         """Returns what to show for a tag; None: nothing. A formatting tag is text until it is closed in its block, so
         that "the <b> element" stays readable."""
-        tag = _TAG.fullmatch(html.strip())
+        tag = TAG.fullmatch(html.strip())
         if tag and tag[1] is None:
             return None
         name = tag[1].lower() if tag else ""
         if name == "br":
             return "HardBreak"
-        if name in _TAG_EVENTS:
+        if name in TAG_EVENTS:
             if not html.startswith("</"):
                 self._tags.setdefault(name, []).append(len(self._sink))
             elif self._tags.get(name):
-                self._sink[self._tags[name].pop()], closing = _TAG_EVENTS[name]
+                self._sink[self._tags[name].pop()], closing = TAG_EVENTS[name]
                 return closing
         return {"Text": html}
 
@@ -247,7 +238,7 @@ class _Adapter:
             self._put({"End": "Link"})
 
     def _end_html(self) -> None:
-        text = _without_tags("".join(self._html))
+        text = without_tags("".join(self._html))
         if text:
             self._put({"Start": "Paragraph"})
             self._put({"Text": text})
@@ -271,24 +262,6 @@ class _Adapter:
         elif name == "Table":
             for event in table_events(self._rows):
                 self._put(event, open_line=event != {"End": "Paragraph"})
-
-
-def _without_tags(html: str) -> str:
-    """Returns the text of an HTML block, without comments and the tags that format it. Other tags are words in angle
-    brackets, as in `Vec<T>`; so are tags without a partner that the text around them is about."""
-    found = [tag for tag in _TAG.finditer(html) if tag[1]]
-    opened = {tag[1].lower() for tag in found if not tag[0].startswith("</")}
-    closed = {tag[1].lower() for tag in found if tag[0].startswith("</")}
-    paired = {"br", *(opened & closed)}
-
-    def shown(tag: re.Match[str]) -> str:
-        if tag[1] is None:
-            return ""
-        name = tag[1].lower()
-        formats = name in _SILENT_TAGS and (name in paired or not _MENTIONED.match(html, tag.end()))
-        return "" if formats else tag[0]
-
-    return _TAG.sub(shown, html).strip()
 
 
 def _mark_spoilers(events: list[Event], source: bytes) -> list[Event]:
