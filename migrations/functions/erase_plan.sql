@@ -537,7 +537,8 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
 $$;
 
 -- Stores a plan for 15 minutes and returns a preview of up to ten rows of each kind. `role`: a role in the space's chats
--- matches, and stays; so do matches in the soul and in open invitations, of which admins hear. Null if there is nothing to erase. p_turn_id: the turn that asked; the event log drops its words.
+-- matches, and stays; so do matches in the soul and in open invitations, of which admins hear. Null if there is nothing to
+-- erase. p_turn_id: the turn that asked; the event log drops its words.
 create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
