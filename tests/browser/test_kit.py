@@ -391,6 +391,20 @@ async def test_a_dialog_stays_when_what_one_before_it_saves_is_done(
         await expect(page.get_by_label("Memory")).to_have_value("Likes wheat")
 
 
+async def test_days_are_counted_as_in_the_calendar(browser: Browser, origin: str, api: PlayedApi) -> None:
+    async with opened(browser, origin, api) as here:
+        told = await here.page.evaluate(
+            """async () => {
+              const { ago, useZone } = await import("/kit/format.js");
+              useZone("Europe/Berlin");
+              const now = new Date("2026-11-27T17:27:00Z").getTime();
+              const days = ["2026-11-28T18", "2026-11-29T04", "2026-11-25T22", "2026-11-27T20", "2027-01-10T08"];
+              return days.map((at) => ago(`${at}:00Z`, now));
+            }"""
+        )
+        assert told == ["in 1 day", "in 2 days", "2 days ago", "in 3 hours", "in 1 month"]
+
+
 @pytest.mark.slow("test_a_refusal_is_shown_in_the_dialog_or_as_a_toast")
 async def test_a_double_click_sends_one_request(browser: Browser, origin: str, api: PlayedApi) -> None:
     api.answers = {"DELETE /refused": [(409, {"detail": "No.", "code": "conflict"})]}

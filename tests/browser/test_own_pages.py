@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, FloatRect, Locator, Page, expect
+from playwright.async_api import Browser, FloatRect, Locator, Page, Route, expect
 
 from tests.acceptance.harness import OWNER
 from tests.browser.site import Site, open_site
@@ -173,6 +174,35 @@ async def test_back_closes_an_open_dialog_and_none_outlives_its_page(browser: Br
         await expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
         await expect(page.get_by_role("dialog")).to_have_count(0)
         assert here.trouble == []
+
+
+async def test_selecting_text_past_the_edge_of_a_dialog_closes_nothing_and_an_erased_memory_is_not_shown(
+    browser: Browser, site: Site
+) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, "Likes tea")
+    gone = {"detail": "That memory is gone.", "code": "unknown"}
+    async with site.open(browser, guest) as here:
+        page = here.page
+        await here.go("/memory")
+        await row(here, "Likes tea").get_by_role("link").click()
+        await press(page, "Edit")
+        field = page.get_by_role("textbox", name="Memory")
+        await field.fill("Likes green tea")
+        box = await field.bounding_box()
+        assert box
+        await page.mouse.move(box["x"] + 80, box["y"] + 10)
+        await page.mouse.down()
+        await page.mouse.move(5, box["y"] + 10, steps=5)
+        await page.mouse.up()
+        await expect(field).to_have_value("Likes green tea")
+        await page.mouse.click(5, 5)
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await expect(page.locator(".words")).to_have_text("Likes tea")
+        await page.route("**/api/memories/*", lambda route: route.fulfill(status=404, json=gone))
+        await teach(site, guest, "Likes cake")
+        await expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+        await expect(page.get_by_text("Likes tea")).to_have_count(0)
 
 
 async def test_a_memory_that_waits_is_kept_or_discarded_on_its_card(browser: Browser, site: Site) -> None:
@@ -403,6 +433,23 @@ async def test_a_reminder_that_cannot_be_made_says_why(browser: Browser, site: S
         await here.page.keyboard.press("Enter")
         await expect(here.page.get_by_text("The database is away.")).to_be_visible()
         await expect(here.page.get_by_label("Remind me")).to_have_value("tomorrow 9:00 bins")
+
+
+async def test_what_is_typed_while_a_reminder_is_made_stays(browser: Browser, site: Site) -> None:
+    async def delay(route: Route) -> None:
+        await asyncio.sleep(1 if route.request.method == "POST" else 0)
+        await route.continue_()
+
+    async with site.open(browser, site.shared_relay.guest().id) as here:
+        await here.go("/reminders")
+        await here.page.route("**/api/reminders", delay)
+        field = here.page.get_by_label("Remind me")
+        await field.fill("tomorrow 9:00 bins")
+        await here.page.keyboard.press("Enter")
+        await field.fill("tomorrow 10:00 bread")
+        await expect(row(here, "bins")).to_be_visible()
+        await expect(field).to_have_value("tomorrow 10:00 bread")
+        assert here.trouble == []
 
 
 async def test_an_answer_is_explained_and_its_cost_is_counted(browser: Browser, site: Site) -> None:

@@ -232,6 +232,21 @@ async def test_a_page_opened_again_shows_what_is_still_being_saved(browser: Brow
         await here.go(addresses["usage"])
         await here.go(addresses["settings"])
         await expect(moved).to_have_value(shown)
+        # It doesn't jump back to the answer to an earlier move.
+        await moved.focus()
+        for _ in range(8):
+            await here.page.keyboard.press("ArrowRight")
+            await asyncio.sleep(0.25)
+        wanted = str(round(float(shown) + 0.08, 2))
+        await expect(moved).to_have_value(wanted)
+        await asyncio.sleep(2)
+        await expect(moved).to_have_value(wanted)
+        kept = here.page.get_by_label("Which versions stay")
+        before = await kept.input_value()
+        await kept.fill("7")
+        await kept.press("Escape")
+        await expect(kept).to_have_value(before)
+        await expect(kept).not_to_be_focused()
 
 
 @pytest.mark.slow("test_a_slider_that_moves_asks_seldom")

@@ -100,7 +100,8 @@ function Tick({ label, hint, checked, onChange, role, disabled }) {
     const { currentTarget } = event;
     setShown(currentTarget.checked);
     await attempt(currentTarget, () => onChange(currentTarget.checked));
-    setShown((now) => (now === checked ? now : checked)); // what the page says counts
+    // What the page says counts.
+    setShown((now) => (now === checked ? now : checked));
   };
   return html`<div class="tick"><input type="checkbox" id=${id} role=${role} class=${role || "check"} checked=${shown} disabled=${disabled}
       aria-describedby=${hint ? `${id}-hint` : undefined} onChange=${turn} />

@@ -26,6 +26,7 @@ function show(changes) {
 
 export function Dialog({ title, onClose, actions, children, wide, className = "", style }) {
   const dialog = useRef(null);
+  const pressed = useRef(null);
   const id = useId();
   const [problem, setProblem] = useState("");
   useEffect(() => {
@@ -48,7 +49,8 @@ export function Dialog({ title, onClose, actions, children, wide, className = ""
     onClose();
   };
   return html`<dialog ref=${dialog} class="dialog ${wide ? "wide" : ""} ${className}" style=${style} aria-labelledby=${id}
-      onCancel=${leave} onClick=${(event) => event.target === dialog.current && onClose()}>
+      onCancel=${leave} onPointerDown=${(event) => (pressed.current = event.target)}
+      onClick=${(event) => event.target === dialog.current && pressed.current === dialog.current && onClose()}>
     <div class="dialog-box">
       <header><h2 id=${id}>${title}</h2><${IconButton} icon="close" label="Close" onClick=${onClose} /></header>
       <div class="dialog-body">${children}</div>

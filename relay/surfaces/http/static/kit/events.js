@@ -7,7 +7,8 @@
 import { address } from "./api.js";
 import { token } from "./session.js";
 
-const LONG = 20_000; // ms after which a connection that ends was a good one
+// After how many ms a connection that ends was a good one.
+const LONG = 20_000;
 const listeners = new Set();
 let connection = null;
 

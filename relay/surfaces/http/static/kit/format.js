@@ -65,11 +65,15 @@ export function size(bytes) {
 
 const STEPS = [["year", 31_536_000], ["month", 2_592_000], ["week", 604_800], ["day", 86_400], ["hour", 3600], ["minute", 60]];
 
+const dayNumber = (at) => Date.parse(new Date(at).toLocaleDateString("sv", { timeZone: zone })) / 864e5;
+
 /** "3 days ago", "in 2 hours". */
 export function ago(value, now = Date.now()) {
   if (!value) return "";
   const seconds = (new Date(value) - now) / 1000;
-  const words = formatOf(Intl.RelativeTimeFormat, { numeric: "auto" });
-  for (const [unit, length] of STEPS) if (Math.abs(seconds) >= length) return words.format(Math.round(seconds / length), unit);
-  return "just now";
+  const [unit, length] = STEPS.find((one) => Math.abs(seconds) >= one[1]) ?? [];
+  if (!unit) return "just now";
+  // Days as in the calendar.
+  const count = unit === "day" ? dayNumber(value) - dayNumber(now) : Math.round(seconds / length);
+  return formatOf(Intl.RelativeTimeFormat).format(count, unit);
 }

@@ -21,7 +21,8 @@ import { addShortcut } from "./keyboard.js";
 
 // Rows at first, and at a time later.
 const [FIRST, MOST] = [50, 200];
-const EVENT_GAP = 3000; // ms
+// In ms.
+const EVENT_GAP = 3000;
 // A cursor counts rows. After some are gone, the next page begins as many rows earlier.
 const earlier = (next, gone) => next && String(Math.max(0, next - Math.max(0, gone)));
 const EMPTY = { rows: [], page: null, total: null, next: null, done: false };
@@ -40,7 +41,7 @@ export function useFetch(path, query) {
       const data = await get(path, query, { signal: mine.signal });
       setState({ path, key, data, error: null, loading: false });
     } catch (error) {
-      if (!mine.signal.aborted) setState((old) => ({ ...old, data: old.key === key ? old.data : null, error, loading: false }));
+      if (!mine.signal.aborted) setState((old) => ({ ...old, data: old.key === key && error.status !== 404 ? old.data : null, error, loading: false }));
     }
   }, [key]);
   useEffect(() => {
@@ -63,7 +64,8 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
 
   const load = useCallback(async (kind) => {
     if (path === null || (kind === "more" && (latest.current.loading || latest.current.done))) return;
-    if (kind === "reload" && running.current.reload) return; // one is on its way
+    // One is on its way.
+    if (kind === "reload" && running.current.reload) return;
     if (kind === "first") abort();
     const mine = (running.current[kind] = new AbortController());
     const { rows, next } = latest.current;

@@ -4,7 +4,8 @@
 
 const shortcuts = [];
 let pages = {};
-let pending = -Infinity; // when "g" was pressed
+// When "g" was pressed.
+let pending = -Infinity;
 
 /** Adds a shortcut and returns a function that removes it. */
 export function addShortcut(key, label, run) {

@@ -111,7 +111,8 @@ export function Row({ title, text, meta = [], badges, icon, href, onOpen, action
   };
   const up = () => clearTimeout(press.current.timer);
   const click = (event) => {
-    if (press.current.long) event.preventDefault(); // the finger that opened the menu
+    // The finger that opened the menu.
+    if (press.current.long) event.preventDefault();
     else if (onOpen) {
       event.preventDefault();
       onOpen(event);

@@ -127,7 +127,8 @@ addEventListener("popstate", (event) => {
     return;
   }
   if (event.state?.depth === undefined) {
-    depth += 1; // a link of the page was followed
+    // A link of the page was followed.
+    depth += 1;
     history.replaceState({ depth }, "");
   } else {
     depth = event.state.depth;

@@ -56,7 +56,8 @@ export async function openSession() {
 function borrow() {
   return new Promise((resolve) => {
     windows.onmessage = ({ data }) => {
-      if (data === null) return; // another window asks, too
+      // Another window asks, too.
+      if (data === null) return;
       sessionStorage.setItem(KEY, data);
       resolve(true);
     };

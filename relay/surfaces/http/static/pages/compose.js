@@ -10,7 +10,8 @@ import { Parts } from "../parts/composition.js";
 import { dropComposition, nameOf, usePreview, useProject } from "../parts/sessions.js";
 import { Suggest } from "../parts/suggest.js";
 
-const WINDOW = 200_000; // the context window of the models
+// The context window of the models.
+const WINDOW = 200_000;
 const STATUS = { making: ["warn", "being made"], ready: ["good", "ready"], over: ["bad", "over its budget"], failed: ["bad", "failed"] };
 
 export default function Compose({ params, query, me }) {

@@ -37,7 +37,7 @@ function Memories({ query, me }) {
   const states = [["", "All", all], ["pinned", "Pinned", number("pinned")], ["unconfirmed", "Unconfirmed", number("unconfirmed")],
     ["waiting", "Waiting", number("pending")], ["past", "Past", number("past")], ["changes", "Changes"]];
   const tools = html`<${Search} label="Search memories" value=${q} onInput=${(words) => setQuery({ q: words })} />
-    <${Chips} label="Which memories" value=${state} options=${states} onChange=${(one) => setQuery({ state: one })} />`;
+    <${Chips} label="Which memories" value=${state} options=${states} onChange=${(one) => setQuery({ state: one, kind: "" })} />`;
   return html`<${Page} title="Memory" text=${space ? "What I know in this group." : "What I know about you."} tools=${tools}
       actions=${html`<${Button} kind="primary" icon="add" onClick=${add}>Remember</>`}>
     ${!me.memoryOn && html`<${Notice} tone="warn">Memory is off or paused, so I'm not learning, and not using any of this.</>`}

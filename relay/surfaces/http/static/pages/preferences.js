@@ -67,7 +67,7 @@ function Say({ then }) {
   const [pattern, setPattern] = useState("");
   const say = async () => {
     const { patterns: [said] } = await post("/preferences", { polarity, pattern });
-    setPattern("");
+    setPattern((now) => (now === pattern ? "" : now));
     toast(`From now on: ${said.polarity > 0 ? "" : "no "}${said.pattern}.`);
     then();
   };

@@ -68,13 +68,14 @@ function New({ then }) {
   const make = async () => {
     try {
       const made = await post("/reminders", { text });
-      setText("");
+      setText((now) => (now === text ? "" : now));
       setError("");
       toast(`I'll remind you ${moment(made.nextAt)}: ${made.text}`, { action: "Undo", run: async () => { await remove(`/reminders/${made.id}`); then(); } });
       then();
     } catch (problem) {
       if (problem.status !== 422) throw problem;
-      setError(problem.message); // a question about the phrase
+      // A question about the phrase.
+      setError(problem.message);
     }
   };
   const press = (event) => {

@@ -1,6 +1,6 @@
 // Settings of a memory's sessions, how much is stored, and signing out.
 
-import { html, useEffect, useState } from "../lib/preact.js";
+import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { put, remove, save } from "../kit/api.js";
 import { moment, number, plural, size } from "../kit/format.js";
 import { useFetch, useSpaced } from "../kit/hooks.js";
@@ -80,22 +80,38 @@ function Typed({ value, onSave, ...more }) {
       }
     });
   };
-  return html`<${Text} ...${more} value=${text} onInput=${setText} onBlur=${save} onKeyDown=${(event) => event.key === "Enter" && event.currentTarget.blur()} />`;
+  const keys = (event) => {
+    const { key, currentTarget } = event;
+    if (key === "Escape") {
+      event.preventDefault();
+      setText(value);
+    }
+    if (key === "Enter" || key === "Escape") setTimeout(() => currentTarget.blur());
+  };
+  return html`<${Text} ...${more} value=${text} onInput=${setText} onBlur=${save} onKeyDown=${keys} />`;
 }
 
 /** A share that is saved when the slider is released. */
 function Dial({ value, onSave, ...more }) {
   const [now, setNow] = useState(value);
-  useEffect(() => setNow(value), [value]);
+  const wish = useRef(null);
+  const move = (one) => setNow((wish.current = one));
+  useEffect(() => {
+    // Not an answer to an earlier move.
+    if (wish.current !== null && wish.current !== value) return;
+    wish.current = null;
+    setNow(value);
+  }, [value]);
   const save = useSpaced((wanted) => attempt(null, async () => {
     try {
       await onSave(wanted);
     } catch (error) {
+      wish.current = null;
       setNow(value);
       throw error;
     }
   }), 0, 1500, true);
-  return html`<${Slider} ...${more} value=${now} step=${0.01} format=${(one) => one.toFixed(2)} onInput=${setNow} onChange=${save} />`;
+  return html`<${Slider} ...${more} value=${now} step=${0.01} format=${(one) => one.toFixed(2)} onInput=${move} onChange=${save} />`;
 }
 
 function Stored({ found }) {
