@@ -240,8 +240,8 @@ begin
     end loop;
 end $$;
 
--- Makes hold again what a former answer had taught until the one of p_replaced came in its place, as changes of the turn that
--- brings it back; not if the question was edited since.
+-- Applies again what a former answer had taught, and what p_replaced took back, as changes of the turn that brings that answer
+-- back. Does nothing if the question was edited since.
 create or replace function relay.teach_again(p_turn relay.turn, p_replaced relay.turn) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -265,8 +265,8 @@ async def say_second(
 async def bring_back(
     engine: Engine, incoming: Incoming, choices: Choices, former: FormerAnswer | None, tally: Tally
 ) -> Answer:
-    """Puts a former answer back in its place. What the newer one taught is taken back, and what the former had taught
-    holds again."""
+    """Puts a former answer back in its place. What the newer one taught is taken back, and what the former one had
+    taught applies again."""
     if former is None:
         line = "There's no earlier answer to bring back."
         return await finish_without(engine, incoming, choices, tally, line, retry=False)

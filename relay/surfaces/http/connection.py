@@ -23,7 +23,7 @@ UNREAD_SECONDS = 20.0
 HEAD_SECONDS = 3.0
 """How long a request's head may take, from the start of the connection or from its first byte."""
 MOST_LINE = 16_384
-"""The most bytes in the address of a request: 1,000 characters of any script, percent-encoded, and as much again."""
+"""The most bytes in the address of a request: 1,000 characters of any script, percent-encoded, and its other parts."""
 MOST_FIELD = 4096
 """The most bytes in a header, with its name."""
 MOST_FIELDS = 64

@@ -7,7 +7,7 @@
 import { address } from "./api.js";
 import { token } from "./session.js";
 
-// After how many ms a connection that ends was a good one.
+// A connection that lasted this long, in ms, was a good one.
 const LONG = 20_000;
 const listeners = new Set();
 let connection = null;
