@@ -7,7 +7,7 @@ from dataclasses import replace
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_memory, find_space, may_edit, may_forget
 from relay.commands.registry import command, operation
-from relay.core.errors import NotFound, require_found
+from relay.core.errors import DataRefused, NotFound, require_found
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.rows.changes import MemoryPast
@@ -70,13 +70,14 @@ async def list_memories(
 
 
 async def open_number(ctx: CommandContext, number: int) -> ShownMemory:
-    """Opens a memory of this space by its visible number."""
+    """Opens a memory of this space by its visible number. Raises `NotFound`."""
     await ctx.require_sight()
-    memory_id = await ctx.store.find_by_number(ctx.space, number)
-    row = await ctx.store.open_memory(memory_id, ctx.user_id, ctx.admin)
-    if row is None:
-        raise NotFound(f"There is no memory #{number} here. /memory lists what I know.")
-    return _show(ctx, row)
+    absent = NotFound(f"There is no memory #{number} here. /memory lists what I know.")
+    try:
+        memory_id = await ctx.store.find_by_number(ctx.space, number)
+    except DataRefused:  # no memory has a number beyond 64 bits
+        raise absent from None
+    return _show(ctx, require_found(await ctx.store.open_memory(memory_id, ctx.user_id, ctx.admin), absent))
 
 
 @operation("chat", "http")

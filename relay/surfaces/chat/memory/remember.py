@@ -36,9 +36,7 @@ async def remember(call: ChatContext) -> CommandReply:
 async def keep_marked(call: ChatContext, telegram_message_id: int) -> CommandReply:
     """Proposes to save a message that someone marked with ✍; silent if it is unknown."""
     found = await find_message(call, telegram_message_id)
-    if found is None or not found.text.strip():
-        return CommandReply("")
-    return _show_saved(await keep_message(call, found))
+    return _show_saved(await keep_message(call, found)) if found and found.text.strip() else CommandReply("")
 
 
 @pressed(KeepAnswer)

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from relay.commands.memory.browse import open_number
-from relay.core.errors import DataRefused, NotFound
 from relay.core.program import RELAY
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.cli.command_list import CommandsOrWords
@@ -47,7 +46,4 @@ memory = typer.Typer(
 
 async def find_number(ctx: ChatContext, number: int) -> int:
     """Returns the id of the owner's memory with a number. Raises `NotFound` if there is none."""
-    try:
-        return (await open_number(ctx, number)).memory.id
-    except DataRefused:  # no memory has a number beyond 64 bits
-        raise NotFound(f"There is no memory #{number} here. /memory lists what I know.") from None
+    return (await open_number(ctx, number)).memory.id
