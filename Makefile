@@ -23,7 +23,7 @@ relay: ## any other relay command (ARGS=doctor; ARGS="remember I sail"; ARGS=--h
 	@exec $(BIN)/relay $(ARGS)
 
 # Files go out in their order: the slow ones, of tests/acceptance, first, so that no process ends with one alone.
-# Four processes for two cores: a test waits for half of its time.
+# Four processes for two cores: a test spends half of its time waiting.
 TEST = $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --durations=15 -rRs --rerun-show-tracebacks
 # Bytecode is kept even where Python is told not to: compiling the tests takes each process 10 s.
 export PYTHONDONTWRITEBYTECODE :=

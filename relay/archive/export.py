@@ -28,7 +28,7 @@ async def pages(store: Store, space: Space, relay: str, reader: int | None = Non
     """Yields all rows of a space in pages; nothing if it has no messages. The header; its chat's settings and
     personas; memories, oldest first; preferences, which are there to be read; each thread with sessions, messages,
     documents, summaries and markers; other artefacts; links, settings and feedback; and the number of rows, so that a
-    truncated file is recognized. Removes keys, tokens and card numbers from what was said. `reader`: a person who gets
+    truncated file is recognised. Removes keys, tokens and card numbers from what was said. `reader`: a person who gets
     a group's export, without what is personal to others; None: the operator."""
     rows = 0
     async for page in _pages(store, space, relay):

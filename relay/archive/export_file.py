@@ -225,7 +225,7 @@ def rows_of(path: Path) -> Iterator[RawRow]:
         with _open_lines(path) as file:
             while line := file.readline(LONGEST_LINE + 1):
                 if len(line) > LONGEST_LINE:
-                    raise ImportRefused(f"{path} has a line of more than {LONGEST_LINE >> 20} MB, as no export has.")
+                    raise ImportRefused(f"{path} has a line of over {LONGEST_LINE >> 20} MB, which no export has.")
                 row = json.loads(line)
                 if not isinstance(row, dict):
                     raise broken_file_error(path)

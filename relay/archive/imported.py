@@ -1,4 +1,4 @@
-"""Sanitizes imported rows, so that they can't harm later prompts. Pure."""
+"""Sanitises imported rows, so that they can't harm later prompts. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LINE = {"from": "message", "through": "message", "keepit": "keepit"}
 
 
 def usable(row: RawRow) -> RawRow:
-    """Sanitizes an imported message. A block that shows a file must name it; otherwise it becomes a line of text."""
+    """Sanitises an imported message. A block that shows a file must name it; otherwise it becomes a line of text."""
     if row.get("role") != "user":
         return row
     versions = row.get("versions")

@@ -290,4 +290,4 @@ def _check_setting(path: Path, space: Space, row: RowLinks) -> None:
     """Settings for everyone in a chat come only with that chat's memory. A private chat has none."""
     own = {"persona": space.owner_id or space.chat_id, "place": space.chat_id}
     if row.type in own and (own[row.type] is None or row.chat_id != own[row.type]):
-        raise ImportRefused(f"{path} has settings of another chat than its owner's. Nothing was changed.")
+        raise ImportRefused(f"{path} has settings of a chat that isn't its owner's. Nothing was changed.")

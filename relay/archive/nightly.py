@@ -22,12 +22,12 @@ log = structlog.get_logger()
 NAME = re.compile(r"relay-(2\d{7}-\d{6})\.relaybackup")
 PARTIAL = re.compile(rf"\.{NAME.pattern}\.partial")
 OVER_REST = (
-    "The rows are deleted. Their words remain in the project's files until autovacuum has freed the space (mostly "
-    "within a day) and it was overwritten, in the write-ahead log until it is reused, and in Supabase's own backups "
+    "The rows are deleted. Their words remain in the project's files until autovacuum has freed the space (usually "
+    "within a day) and it is overwritten, in the write-ahead log until that is reused, and in Supabase's own backups "
     "for as long as your plan keeps them (7 days on Pro, 14 on Team, up to 30 on Enterprise)."
 )
 LOG_STAYS = (
-    "The tables' files were rewritten. The server's write-ahead log may contain the words until it is reused (mostly "
+    "The tables' files were rewritten. The server's write-ahead log may contain the words until it is reused (usually "
     "within hours). Its archive, replicas and the host's backups contain them for as long as they are kept."
 )
 BEING_MADE_SECONDS = 600.0
@@ -41,7 +41,7 @@ class LogWatcher:
         pass
 
     def say(self, sentence: str) -> None:
-        log.info("the nightly backup waits", why=sentence)
+        log.info("the nightly backup is waiting", why=sentence)
 
 
 def backup_name(at: datetime) -> str:

@@ -56,7 +56,7 @@ async def check(path: Path, schema: int, watcher: Watcher) -> CheckedBackup:
     header = await in_thread(read_header, path)
     if header.schema > schema:
         raise RestoreRefused(
-            f"{path} is of a newer Relay (schema {header.schema}, this one knows {schema}). Upgrade Relay first."
+            f"{path} is from a newer Relay (schema {header.schema}; this one knows {schema}). Upgrade Relay first."
         )
     sizes = {table.name: table.size for table in header.tables}
 

@@ -176,7 +176,7 @@ class Transfer:
         given = {"source": self.source_id, "table": table, "after": after, "page": asdict(page)}
         there = await self._fetch(StoredRows, self.target, "move_insert", **given)
         if there.after != page.last:
-            raise MoveRefused(f"Another `{RELAY} move` is at work on the target.")
+            raise MoveRefused(f"Another `{RELAY} move` is already writing to the target.")
         self._size.adjust(time.monotonic() - began)
         return there.rows
 
@@ -228,6 +228,6 @@ def _different(tables: list[str], finished_before: bool) -> str:
             "and move again, add --replace."
         )
     return (
-        f"The two sides differ: {names}. The source has probably changed meanwhile. (Is a bot still running on it?) "
+        f"The two sides differ: {names}. The source has probably changed since then. (Is a bot still running on it?) "
         "Stop it and run this again; the move starts over. Until then, keep using the source."
     )

@@ -13,7 +13,7 @@ from relay.core.text import pluralize
 
 LABEL = "*(offline stand-in, no model is answering)*"
 NO_FORMS = (
-    f"This takes a model, and offline there is none. Set ANTHROPIC_API_KEY ({RELAY} setup asks for it), then start "
+    f"This needs a model, and offline there is none. Set ANTHROPIC_API_KEY ({RELAY} setup asks for it), then start "
     f"{RELAY} chat without --offline."
 )
 

@@ -125,7 +125,7 @@ def as_note(text: str) -> str:
 
 
 def as_written(note: str) -> str:
-    """Restores the brackets of tags that `as_note` removed, to recognize repetitions."""
+    """Restores the brackets of tags that `as_note` removed, to recognise repetitions."""
     return note.replace("(", "[")
 
 

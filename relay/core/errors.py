@@ -51,7 +51,7 @@ class NotFound(CommandRefused):
 
 
 class Conflict(CommandRefused):
-    """It is in use, or it has changed meanwhile."""
+    """It is in use, or it has changed in the meantime."""
 
 
 class InUse(Conflict):

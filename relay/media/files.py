@@ -23,10 +23,10 @@ TELEGRAM_LIMIT = 20 * 2**20
 """The most bytes that Telegram lets bots download. A self-hosted Bot API server has no such limit."""
 SECONDS = 300
 """The time limit for one file in seconds, including retries."""
-GONE = "Telegram no longer gives it to me. Please send it again."
+GONE = "I can't get it from Telegram any more. Please send it again."
 LATER = "I can't get it from Telegram right now. Please send it again later."
 OWN_SERVER = (
-    " (Telegram gives bots no more. My admins can raise the limit with a Bot API server of their own: "
+    " (That is Telegram's limit for bots. My admins can raise it with a Bot API server of their own: "
     "TELEGRAM_API_URL and RELAY_MAX_FILE_MB.)"
 )
 

@@ -72,7 +72,7 @@ def to_speech(markdown: str, most: int = MOST) -> str:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the Rust parser is not an Exception
-        log.warning("said without its form", error=type(error).__name__)
+        log.warning("spoken without parsing its Markdown", error=type(error).__name__)
         written = markdown
     lines = (_clean(line) for line in written[: _PROSE * most].split("\n") if line)
     text = " ".join(line if line.endswith(_PAUSE) else f"{line}." for line in lines if re.search(r"\w", line))

@@ -86,7 +86,7 @@ class Memory:
         content = text.strip() if kind == "learning" else " ".join(text.split())
         longest = LEARNING_LENGTH if kind == "learning" else FACT_LENGTH
         if not 0 < len(content) <= longest:
-            raise ValueError(f"A {kind} has 1 to {longest} characters, not {len(content)}.")
+            raise ValueError(f"A {kind} can have 1 to {longest} characters, not {len(content)}.")
         whose = await self._resolve_space(space)
         names: dict[int | None, str] = {row.user_id: row.name for row in await self._store.people()}
         action = {

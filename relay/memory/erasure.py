@@ -59,7 +59,7 @@ async def retract(store: Store, messenger: Messenger, bot_id: int, erasure_id: i
                 await asyncio.sleep(error.retry_after)
                 break
             except MessengerError as error:
-                log.info("messages wait to be taken back", error=str(error))
+                log.info("messages are waiting to be deleted", error=str(error))
                 return
             await store.record_retraction(bot_id, row.chat_id, row.message_id, outcome)
 

@@ -120,7 +120,7 @@ def direct(settings: Settings) -> Settings:
     if not settings.supabase_url:
         return settings
     if not settings.database_url:
-        raise SettingsError(f"Over SUPABASE_URL no tables can be made. {TWO_WAYS}")
+        raise SettingsError(f"Tables can't be created over SUPABASE_URL. {TWO_WAYS}")
     return settings.model_copy(update={"supabase_url": "", "supabase_service_role_key": ""})
 
 
@@ -143,8 +143,8 @@ async def bring_up_to_date(opened: Storage, settings: Settings, again: bool = Fa
             return True
         await asyncio.sleep(0.2)
     raise SchemaError(
-        "The database of DATABASE_URL is up to date, but the project of SUPABASE_URL does not show it: "
-        "do both name the same project?"
+        "The database in DATABASE_URL is up to date, but the project in SUPABASE_URL does not show it. "
+        "Do both name the same project?"
     )
 
 

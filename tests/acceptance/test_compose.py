@@ -49,7 +49,7 @@ async def test_a_new_conversation_can_begin_with_a_composition_of_three_sessions
     assert "There are no sessions here" in shown.text
     await bot.press(dm, ada, shown, "All conversations")
     await choose_all(bot, dm, ada, shown)
-    assert "16,000 tokens (8 % of my context), shared equally" in shown.text
+    assert "16,000 tokens (8% of my context), shared equally" in shown.text
     assert shown.text.count("fits as it is") == 3
     await bot.press(dm, ada, shown, "Make it")
     assert "garden · ✅ ready" in shown.text
@@ -81,8 +81,8 @@ async def test_the_budget_strategy_and_versions_are_chosen_with_buttons(bot: Sha
     assert "context-1" in shown.text
     await choose_all(bot, dm, ada, shown)
     await bot.press(dm, ada, shown, "4k")
-    await bot.press(dm, ada, shown, "Favor recent")
-    assert "4,000 tokens (2 % of my context), more for recent sessions" in shown.text
+    await bot.press(dm, ada, shown, "Favour recent")
+    assert "4,000 tokens (2% of my context), more for recent sessions" in shown.text
     before = len(bot.tg.messages(dm))
     await bot.press(dm, ada, shown, "Other")
     await bot.tg.wait_for(lambda: len(bot.tg.messages(dm)) > before)
@@ -90,7 +90,7 @@ async def test_the_budget_strategy_and_versions_are_chosen_with_buttons(bot: Sha
     refused = await bot.ask(dm, ada, "seven", reply_to=asked)
     assert "1,000 to 100,000" in refused.text
     shown = await bot.ask(dm, ada, "1k", reply_to=asked)
-    assert "1,000 tokens (under 1 % of my context)" in shown.text
+    assert "1,000 tokens (under 1% of my context)" in shown.text
     await bot.press(dm, ada, shown, "1 ⚙")
     assert "What should I use for it?" in shown.text
     await bot.press(dm, ada, shown, "A new version")

@@ -135,7 +135,7 @@ async def test_usage_sends_a_chart(shared_relay: SharedRelay) -> None:
     await shared_relay.tg.say(chat, None, "/usage")
     await shared_relay.tg.wait_for(lambda: any("photo" in message.raw for message in shared_relay.replies(chat)))
     *_, text, picture = shared_relay.replies(chat)
-    assert "Usage of the last 14 days" in text.text
+    assert "Usage in the last 14 days" in text.text
     assert "claude-sonnet-5-5: 1 answer" in text.text
     image = Image.open(io.BytesIO(content(shared_relay, picture)))
     assert (image.format, image.size) == ("JPEG", (800, 400))

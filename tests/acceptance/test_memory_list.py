@@ -152,7 +152,7 @@ async def test_the_page_of_a_memory_shows_its_source(bot: SharedBot) -> None:
     await bot.ask(dm, ada, long, "How nice, bees in Bergen. [LEARN: Ada keeps bees in Bergen]")
     said = await bot.ask(dm, ada, "/memory bees")
     await bot.press(dm, ada, said, number_of(said, "bees"))
-    await bot.press(dm, ada, said, "Where from")
+    await bot.press(dm, ada, said, "Source")
     assert re.search(r"You said, \d{4}-\d\d-\d\d \d\d:\d\d in our private chat:", said.text)
     assert "…" in said.text
     assert "and Ada keeps bees in Bergen" in said.text
@@ -166,7 +166,7 @@ async def test_the_page_of_a_memory_shows_its_source(bot: SharedBot) -> None:
     said = await bot.ask(dm, ada, "/memory Sundays")
     await bot.press(dm, ada, said, number_of(said, "sail"))
     assert "you asked me to remember it" in said.text
-    await bot.press(dm, ada, said, "Where from")
+    await bot.press(dm, ada, said, "Source")
     assert "You told me with /remember" in said.text
     # From a forward, in a topic of a supergroup of her own.
     forum = bot.forum(ada)
@@ -179,7 +179,7 @@ async def test_the_page_of_a_memory_shows_its_source(bot: SharedBot) -> None:
     said = await bot.ask(dm, ada, "/memory spam")
     await bot.press(dm, ada, said, number_of(said, "spam"))
     assert "confirmed by a tap" in said.text
-    await bot.press(dm, ada, said, "Where from")
+    await bot.press(dm, ada, said, "Source")
     assert "in “Forum”" in said.text
     assert "other people's words: forwarded from Ben" in said.text
     (link,) = [entity for entity in said.raw["entities"] if entity["type"] == "text_link"]
@@ -229,7 +229,7 @@ async def test_forget_lists_ten_matches_and_says_there_are_more(bot: SharedBot) 
     reply = await bot.ask(dm, ada, "/forget note")
     assert "Which one should I forget?" in reply.text
     assert "10 · " in reply.text
-    assert "There are more. Use more exact words" in reply.text
+    assert "There are more. Use more specific words" in reply.text
     assert len([label for label in reply.buttons if "🗑" in label]) == 10
 
 
@@ -286,7 +286,7 @@ async def test_a_groups_memory_is_shown_to_its_members_in_private(bot: SharedBot
     # Nor does somebody who has left it.
     bot.tg.remove_member(group, ben, by=ada)
     assert await bot.press(ben_dm, ben, said, "Back") == GONE
-    assert await bot.press(ben_dm, ben, said, "Where from") == GONE
+    assert await bot.press(ben_dm, ben, said, "Source") == GONE
     assert "soup" not in said.text
     bot.tg.press(cyd_dm, bot.tg.user(77_900, "Sam"), theirs, f"ml:{space}:a.1")
     await bot.ask(cyd_dm, cyd, "still there?")
@@ -315,7 +315,7 @@ async def test_a_groups_memory_is_listed_by_person_and_admins_may_change_it(bot:
     await bot.press(theirs, olga, hers, number_of(hers, "salad"))
     assert await bot.press(theirs, olga, hers, "Forget") == "🧠 Forgot: brings the salad"
     assert await bot.press(theirs, olga, hers, "Undo forgetting") == "Undone."
-    await bot.press(theirs, olga, hers, "Where from")
+    await bot.press(theirs, olga, hers, "Source")
     assert "Ada told me with /remember" in hers.text
     (link,) = [entity for entity in hers.raw["entities"] if entity["type"] == "text_link"]
     assert link["url"].startswith(f"https://t.me/c/{-group.id - 10**12}/")

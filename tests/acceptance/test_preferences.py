@@ -123,10 +123,10 @@ async def test_invalid_preference_commands_are_explained_and_change_nothing(worl
     for words, sentence in [
         ("/preferences prefer 1234", "Name what you like"),
         (f"/preferences avoid {'x' * 500}", "Name what you like"),
-        (f"/tag {'x' * 10_000}"[:4000], "no other signs: /tag too long, no jokes"),
-        ("/tag <b>", "no other signs: /tag too long, no jokes"),
+        (f"/tag {'x' * 10_000}"[:4000], "no other characters: /tag too long, no jokes"),
+        ("/tag <b>", "no other characters: /tag too long, no jokes"),
         ("/tag a b c, d e f, g h i, j k l", "more than 3"),
-        ("/preferences dance", "I don't know that"),
+        ("/preferences dance", "I don't understand that"),
         ("/preferences show 99", "no such preference"),
         ("/preferences forget unheard of", "no such preference"),
         ("/preferences pause forever", "Write /preferences pause 2h"),

@@ -57,7 +57,7 @@ async def test_a_check_says_in_its_history_why_it_was_silent_and_usage_tells_its
     listed = await bot.ask(dm, ada, "/reminders")
     await bot.press(dm, ada, listed, "1")
     await bot.tg.wait_for(lambda: "looked, nothing to say" in listed.text)
-    assert "Unasked (part of the total): 1 call for checks" in (await bot.ask(dm, ada, "/usage")).text
+    assert "Unprompted (part of the total): 1 call for checks" in (await bot.ask(dm, ada, "/usage")).text
 
 
 async def test_a_mention_is_recognised_with_other_articles_and_in_the_singular(bot: SharedBot) -> None:

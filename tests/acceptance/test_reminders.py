@@ -146,7 +146,7 @@ async def test_an_unclear_reminder_is_questioned(bot: SharedBot) -> None:
         ("30 february 9:00 x", "That day or hour doesn't exist"),
         ("every 10 seconds x", "too often"),
         ("tomorrow 9:00", "What should I remind you of?"),
-        (f"tomorrow 9:00 {'x' * 1500}", "a reminder has at most 1000"),
+        (f"tomorrow 9:00 {'x' * 1500}", "a reminder can have at most 1000"),
     ]:
         assert sentence in (await bot.ask(dm, ada, f"/remind {words}".strip())).text, words
     assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
@@ -360,7 +360,7 @@ async def test_the_heartbeat_can_be_turned_on_and_off(bot: SharedBot) -> None:
     assert "Every 6 h between 9:00 and 20:00" in (await bot.ask(dm, ada, "/heartbeat on every 6h 9-20")).text
     assert "The second hour must be later" in (await bot.ask(dm, ada, "/heartbeat on 20-9")).text
     assert "A day has 24 hours." in (await bot.ask(dm, ada, "/heartbeat on every 4h 8-25")).text
-    assert "Every 1 to 24 hours, please." in (await bot.ask(dm, ada, "/heartbeat on every 100h")).text
+    assert "Choose an interval from 1 to 24 hours." in (await bot.ask(dm, ada, "/heartbeat on every 100h")).text
     await bot.ask(dm, ada, "/heartbeat edit")
     asking = next(one for one in reversed(bot.tg.messages(dm)) if one.text.startswith("✎ checklist"))
     assert "my parcels" in (await bot.ask(dm, ada, "my parcels", reply_to=asking)).text

@@ -146,7 +146,7 @@ async def test_memories_are_found_and_opened_too(bot: SharedBot) -> None:
     assert "2 found" in found.text
     await bot.press(dm, ada, found, number)
     await bot.press(dm, ada, found, "Open")
-    assert "Where from" in found.buttons
+    assert "Source" in found.buttons
 
 
 # Access

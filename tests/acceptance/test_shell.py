@@ -133,7 +133,7 @@ async def test_listed_memories_and_changes_can_be_named_by_number(world: World, 
 @pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
 async def test_offline_chat_says_which_actions_need_a_model(shell: Shell) -> None:
     made = await shell.given("I like plums\n/compress\n/press 1\n/press 1\n\n", "chat", "--offline")
-    assert "has to wait: This takes a model, and offline there is none." in made
+    assert "has to wait: This needs a model, and offline there is none." in made
     assert "✅ v001" in made, "a version can be made without a model"
 
 
@@ -143,7 +143,7 @@ async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shell: She
     made = await shell.given(asked, "chat", "--offline")
     assert "tomorrow 9:00\nNothing reminds you yet: that needs the Telegram bot" in made
     assert (
-        "I can't write a digest right now. This takes a model, and offline there is none. Set ANTHROPIC_API_KEY "
+        "I can't write a digest right now. This needs a model, and offline there is none. Set ANTHROPIC_API_KEY "
         "(relay setup asks for it), then start relay chat without --offline." in made
     )
     assert "requested form" not in made

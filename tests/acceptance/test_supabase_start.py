@@ -208,7 +208,7 @@ async def test_db_commands_work_with_supabase(project: SupabaseProject, tmp_path
         assert json.loads(told) == {"storage": "Supabase", "database": 0, "relay": version, "up_to_date": False}
         code, told = await relay(tmp_path, "db", "migrate", **over_rest)
         assert code == 2
-        assert "Over SUPABASE_URL no tables can be made. Run `relay db migrate` with" in told
+        assert "Tables can't be created over SUPABASE_URL. Run `relay db migrate` with" in told
         code, sql = await relay(tmp_path, "db", "sql", **over_rest)
         assert code == 0
         project.sql(sql, "project")

@@ -79,7 +79,7 @@ async def test_the_memory_list_is_fast_with_ten_thousand_facts(shared_relay: Sha
     number = re.search(r"(#\d+) [^#]*I am the first of them", said.text)
     assert number, said.text
     await tap(said, number[1], "Fact #")
-    await tap(said, "Where from", "Where #")
+    await tap(said, "Source", "Where #")
     await tap(said, "Back", "Fact #")
     assert "Forgot" in await tap(said, "🗑 Forget", "Forgotten; I no longer use it")
     assert await tap(said, "Undo forgetting", "Undone.") == "Undone."

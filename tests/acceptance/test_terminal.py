@@ -143,7 +143,7 @@ async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path
     talk.type("hello again")
     assert "3 messages and 1 memory." in await talk.until("This prompt has 3 messages")
     talk.type("/say")
-    await talk.until("I can't speak in the terminal. In Telegram I read an answer aloud.")
+    await talk.until("I can't speak in the terminal. In Telegram, I can read an answer aloud.")
     talk.type("/forget --erase hello")
     await talk.until("✖ Keep")
     talk.type("/press 1")

@@ -129,7 +129,7 @@ async def test_why_in_a_group_answers_in_private_and_only_to_members(bot: Shared
     for found in (data, data.replace("yf", "yp").rpartition(":")[0]):
         query = bot.tg.press(eve_dm, eve, theirs, found)
         told = await bot.tg.wait_for(lambda query=query: bot.tg.answers.get(query))
-        assert "not yours" in str(told["text"])
+        assert "isn't yours" in str(told["text"])
     assert "salad" not in str([message.text for message in bot.tg.messages(eve_dm)])
     assert answer.message_id
 
@@ -142,7 +142,7 @@ async def test_why_of_a_private_answer_is_refused_to_people_who_joined_later(bot
     bot.tg.add_member(room, ben, by=ada)
     before = await bot.ask(ben_dm, ben, "/start")
     await bot.ask(room, ben, f"/why@{bot.tg.bot.username}", reply_to=answer)
-    refused = await said_next(bot, ben_dm, before, "not yours")
+    refused = await said_next(bot, ben_dm, before, "isn't yours")
     assert "4242" not in refused.text
     mine = await bot.ask(dm, ada, "/start")
     await bot.ask(room, ada, f"/why@{bot.tg.bot.username}", reply_to=answer)
@@ -169,7 +169,7 @@ async def test_usage_is_personal_and_admins_see_all_spaces(bot: SharedBot) -> No
     assert "Nothing used" in (await bot.ask(dm, ada, "/usage")).text
     await bot.ask(dm, ada, "hello usage")
     shown = await bot.ask(dm, ada, "/usage 3")
-    assert "Usage of the last 3 days" in shown.text
+    assert "Usage in the last 3 days" in shown.text
     assert "1 answer," in shown.text
     assert "All spaces" not in shown.text
     await bot.tg.wait_for(lambda: "photo" in bot.tg.messages(dm)[-1].raw)

@@ -277,7 +277,7 @@ async def test_filters_and_search_are_in_the_address_and_work_with_keys(browser:
         await expect(row(here, "Has a boat")).to_have_count(1)
         await expect(here.page.get_by_label("Search memories")).to_have_value("boat")
         await here.go("/memory?state=unconfirmed")
-        await expect(here.page.get_by_text("No memory fits this filter.")).to_be_visible()
+        await expect(here.page.get_by_text("No memory matches this filter.")).to_be_visible()
         await here.go("/memory?state=changes")
         await choose(here, "Likes tea", "Undo")
         await expect(row(here, "Likes tea")).to_contain_text("undone")

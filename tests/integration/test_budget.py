@@ -123,7 +123,7 @@ async def test_a_persons_budget_ends_only_their_own_turns(driver: TurnDriver, sq
     room = room_with(driver, total=10, each=0.5)
     said: list[Answer] = [await room.say(ADA, f"{number}", "Yes.") for number in range(5)]
     assert [done.warning.split(" of ")[0] for done in said] == ["", "", "", "💸 $0.40", ""]
-    assert "of your $0.50 for today is used (80 %)" in said[3].warning
+    assert "of your $0.50 for today is used (80%)" in said[3].warning
     assert "Your budget of $0.50 for today is used up" in (await room.say(ADA, "6")).note
     assert (await room.say(BEN, "hello", "Hi!")).warning == ""
     await sql("update spend set at = at - interval '1 day'")

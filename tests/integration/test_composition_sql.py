@@ -443,7 +443,7 @@ async def test_a_finished_composition_is_announced_in_the_chat_with_a_start_butt
     ((method, sent),) = messenger.calls
     assert (method, sent["chat_id"]) == ("sendMessage", ADA)
     assert sent["text"].startswith(
-        "🧩 the garden · ✅ ready\n\n5,900 of 16,000 tokens (3 % of my context)\n\n1. Plan 0 · v001"
+        "🧩 the garden · ✅ ready\n\n5,900 of 16,000 tokens (3% of my context)\n\n1. Plan 0 · v001"
     )
     buttons = [one["callback_data"] for row in sent["reply_markup"]["inline_keyboard"] for one in row]
     assert buttons[0] == f"bu:{made.id}"

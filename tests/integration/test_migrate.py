@@ -193,7 +193,7 @@ async def test_a_newer_schema_with_breaking_changes_is_refused(opened: Opened) -
         "insert into relay.migration (version, name, breaking) values (9001, 'added', false)",
     )
     async with client(opened.server, opened.name) as database:
-        with pytest.raises(SchemaError, match=r"newer Relay \(schema 9001, this one knows \d+\)\. Upgrade Relay"):
+        with pytest.raises(SchemaError, match=r"newer Relay \(schema 9001; this one knows \d+\)\. Upgrade Relay"):
             await migrations.migrate(database, database.run)
 
 

@@ -319,7 +319,7 @@ async def test_with_learning_set_to_ask_observations_wait_for_a_tap(driver: Turn
     found = await store.preferences(*where)
     assert (found.waiting, found.rows) == (24, ())
     assert found.waits == (ObservedPattern("length", "short answers", 1),)
-    assert "24 reactions of yours may teach me: prefer short answers. Keep it?" in list_page(found, 0, UTC).text
+    assert "24 reactions of yours may tell me: prefer short answers. Keep that?" in list_page(found, 0, UTC).text
     assert await store.decide_observations(private(BEN), BEN, True) == 0
     assert await store.decide_observations(private(ADA), ADA, True) == 24
     await learned(store, model)

@@ -359,9 +359,7 @@ async def test_the_shell_shows_own_days_and_how_to_restore_what_was_pruned(
     assert f"#{made} · v001_tiered-standard_1k · ready · 1,000 tokens · 2026-01-16\n" in await run("versions", "2")
     done = await run("prune", "2", "v001", "--yes")
     assert done.startswith("Pruned:\n")
-    assert done.endswith(
-        f"Within ten minutes this brings them back: relay session prune 2 {made} --undo --chat {ADA}\n"
-    )
+    assert done.endswith(f"To bring them back within ten minutes: relay session prune 2 {made} --undo --chat {ADA}\n")
     assert (await run("prune", "2", str(made), "--undo")).startswith("Restored:\n")
 
 
@@ -399,7 +397,7 @@ async def test_a_chat_where_nothing_was_said_is_refused_and_not_created(
     ):
         done = await asyncio.to_thread(CliRunner().invoke, cli, words)
         assert done.exit_code == 1
-        assert json.loads(done.stdout)["error"] == f"Nothing was ever said in the chat {where}."
+        assert json.loads(done.stdout)["error"] == f"Nothing has been said in the chat {where} yet."
     assert await sql("select chat_id, topic_id from thread") == [(ADA, 0)]
     done = await asyncio.to_thread(CliRunner().invoke, cli, [*here, str(ADA)])
     assert json.loads(done.stdout)["here"] == "ignore"

@@ -290,7 +290,7 @@ def test_off_the_record_the_terminal_speaks_of_no_messages_in_telegram() -> None
 def test_a_search_for_single_letters_says_that_it_skips_them() -> None:
     run("remember", "I", "sail")
     for words in ("x", "the", "?!"):
-        assert "I skip very common words, single letters and signs." in run("search", words)[1]
+        assert "I skip very common words, single letters and punctuation." in run("search", words)[1]
 
 
 @pytest.mark.parametrize("admins", ["", "1"])
@@ -310,7 +310,7 @@ def test_a_token_says_that_the_api_is_switched_off(monkeypatch: pytest.MonkeyPat
 def test_a_token_cannot_be_called_like_another_ones_number() -> None:
     run("token", "new", "phone")
     code, shown = run("token", "new", " 1 ")
-    assert (code, shown) == (2, "A name needs more than digits, because tokens have numbers, too.")
+    assert (code, shown) == (2, "A name can't be only digits, because tokens have numbers, too.")
     assert run("token", "new", "1st")[0] == 0
     assert run("token", "revoke", "1")[1] == "Revoked: 1 phone.\n"
 

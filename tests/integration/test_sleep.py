@@ -209,7 +209,7 @@ async def test_a_person_is_asked_before_much_is_changed(driver: TurnDriver, stor
     assert len(await known(sql)) == 2
     ((chat, notice),) = await notices(sql)
     assert chat == ADA
-    assert "1 of 2 memories (50 %)" in notice["text"]
+    assert "1 of 2 memories (50%)" in notice["text"]
     ((number,),) = await sql("select id from consolidation")
     await sql("update outbox set not_before = now() where not_before is not null")
     (asked,) = (turn for turn in await driver.claim() if turn.message)

@@ -239,7 +239,7 @@ REFUSED = [
     ("purple", "I don't understand “purple” here."),
     ("1:1", "A ratio is between 2:1 and 100:1."),
     ("500:1", "A ratio is between 2:1 and 100:1."),
-    ("standard light", "“light” goes with a ratio: /compress 30:1 light"),
+    ("standard light", "“light” needs a ratio: /compress 30:1 light"),
     ("gentle 30:1", "I don't understand “30:1” here."),
     ("standard 99", "There is no session with that number. /sessions lists them."),
     ("standard #99", "There is no session with that id here."),

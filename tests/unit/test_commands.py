@@ -226,7 +226,7 @@ async def test_in_a_group_help_is_short_and_start_describes_the_group() -> None:
         place = {"here": None, "everywhere": answers, "lender": None}
         hello = (await told("start", call(Canned(place=place), **there))).text
         assert words in hello
-        assert "in all of yours" not in hello
+        assert "in all your chats" not in hello
         assert "what I learn here stays here" in hello
     for answers, words in (
         (None, "so I answer everything"),
@@ -257,7 +257,7 @@ async def test_stop_replies_only_if_nothing_was_running() -> None:
 
 async def test_status_shows_the_installation_to_admins_only() -> None:
     mine = (await told("status", call(Canned(status=STATUS, controls=CONTROLS)))).text
-    assert "75 % from the cache" in mine
+    assert "75% from the cache" in mine
     assert "6 memories" in mine
     assert "queue" not in mine
     assert "here" not in mine
@@ -497,7 +497,7 @@ async def test_edit_of_a_private_memory_in_a_group_continues_in_private() -> Non
 )
 async def test_an_invalid_wording_changes_nothing(text: str, kind: str) -> None:
     database = Canned(open_memory=opened(12, "likes tea", kind=kind))
-    assert "has 1 to" in (await hear_answer(call(database, text), "", 12)).text
+    assert "can have 1 to" in (await hear_answer(call(database, text), "", 12)).text
     database = Canned(open_memory=opened(12, "x", kind="learning"), change_memory=DONE)
     assert (await hear_answer(call(database, "x" * 2000), "", 12)).text == ""
 

@@ -264,23 +264,23 @@ def test_a_card_shows_all_details_and_the_permitted_buttons() -> None:
     for part in ("Learning #12", "likes tea\n- and cake", "learned 2026-05-03 22:30: I noticed it in a conversation",
                  "last changed 2026-05-05", "category: identity", "tags: a, b", "📌 Pinned: x"):  # fmt: skip
         assert part in text
-    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "✔ Confirm", "Where from", "🕘 History", "↩ Undo rewording",
+    assert labels(page) == ["✎ Edit", "🗑 Forget", "📌 Pin", "✔ Confirm", "Source", "🕘 History", "↩ Undo rewording",
                             "‹ Back"]  # fmt: skip
     assert data(page, "✔ Confirm") == "mg:12:l.3"
     sure = card(memory(confidence=1.0, validated_at="2026-05-05T00:00:00+00:00"), View(), UTC, ADA, True)
     assert "✔ Confirm" not in labels(sure)
     assert "importance: 5 of 10, confirmed" in one(sure).text
-    assert "importance: 5 of 10, 80 % sure" in one(card(memory(confidence=0.8), View(), UTC, ADA, True)).text
+    assert "importance: 5 of 10, 80% sure" in one(card(memory(confidence=0.8), View(), UTC, ADA, True)).text
     assert data(page, "Back") == "ml:7:l.3"
     assert data(page, "Undo") == "mu:90:l.3"
     assert data(card(memory(pinned=True), View(), UTC, ADA, True), "Unpin") == "mq:12:a.1"
     other = card(memory(), View(), UTC, BEN, False)
-    assert labels(other) == ["Where from", "🕘 History", "‹ Back"]
+    assert labels(other) == ["Source", "🕘 History", "‹ Back"]
     assert "the person it's about" in one(other).text
     waiting = card(memory(status="pending"), View(), UTC, ADA, True, edits=True)
-    assert labels(waiting) == ["✎ Edit", "Where from", "🕘 History", "⏳ Keep or discard…", "‹ Back"]
+    assert labels(waiting) == ["✎ Edit", "Source", "🕘 History", "⏳ Keep or discard…", "‹ Back"]
     gone = card(memory(status="forgotten", last={"id": 4, "action": "forget"}), View(), UTC, ADA, True)
-    assert labels(gone) == ["Where from", "🕘 History", "↩ Undo forgetting", "‹ Back"]
+    assert labels(gone) == ["Source", "🕘 History", "↩ Undo forgetting", "‹ Back"]
     assert "Forgotten; I no longer use it" in one(gone).text
 
 

@@ -80,7 +80,7 @@ def test_a_used_up_or_nearly_used_up_budget_is_announced() -> None:
         Spent(4, 1)
     )
     assert budget.nearly_used_up(Spent(4.9, 0.79)) == ""
-    assert "$0.80 of your $1.00 for today is used (80 %)" in budget.nearly_used_up(Spent(1, 0.8))
+    assert "$0.80 of your $1.00 for today is used (80%)" in budget.nearly_used_up(Spent(1, 0.8))
     assert "That used up your budget of $1.00" in budget.nearly_used_up(Spent(1, 1.5))
     assert Budget().used_up(Spent(1e9, 1e9)) == Budget().nearly_used_up(Spent(1e9, 1e9)) == ""
 

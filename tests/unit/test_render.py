@@ -182,7 +182,7 @@ def test_ten_memories_to_choose_from_fit_the_line_and_the_buttons() -> None:
     assert [len(row) for row in answer_buttons(Answer("x", changes=several), 9)] == [5, 5, 1, 1]
     text = choice_text(several, more=True, named=True)
     assert "- **10** · Ada: cat 9" in text
-    assert text.endswith("There are more. Use more exact words to find them.")
+    assert text.endswith("There are more. Use more specific words to find them.")
     assert choice_text(several[:2], more=False, named=False).splitlines()[2].startswith("- **1** · cat 0")
 
 

@@ -146,7 +146,7 @@ async def test_a_document_makes_a_draft(content: bytes) -> None:
         (b" \n ", {}, "empty"),
         (b"x", {"size": MOST_BYTES + 1}, "The limit is 64 KB"),
         (b"x" * (MOST_BYTES + 1), {}, "The limit is 64 KB"),
-        (b"x" * MOST_BYTES, {}, "a soul has at most 4000"),
+        (b"x" * MOST_BYTES, {}, "a soul can have at most 4000"),
         (b"x", {"name": "soul.pdf", "mime_type": "application/pdf"}, "only read .md and .txt documents"),
         (b"x", {"file_id": "gone"}, "couldn't download"),
     ],

@@ -53,7 +53,7 @@ def report(starts: list[datetime], rows: list[DailyUse]) -> UsageReport:
 def test_calls_that_nobody_asked_for_are_no_ideas() -> None:
     rows = [row(what="growth", times=4), row(what="check", times=1), row()]
     said = describe_unasked(by_work(rows, Prices()))
-    assert said.startswith("**Unasked** (part of the total): 1 call for checks, 4 calls for ideas for the soul, $")
+    assert said.startswith("**Unprompted** (part of the total): 1 call for checks, 4 calls for ideas for the soul, $")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_usage_table_fits_the_width_of_a_phone() -> None:
     assert lines[0].split() == ["day", "answers", "in", "cache", "out", "cost"]
     assert all(len(line) <= 40 for line in lines)
     assert f"{starts[2]:%m-%d}       1   2.0k   80%   100" in part.text
-    assert "claude-haiku-5-5: 2 summaries, 1,000 tokens in (80 % from the cache), 50 out, $0.0001" in part.text
+    assert "claude-haiku-5-5: 2 summaries, 1,000 tokens in (80% from the cache), 50 out, $0.0001" in part.text
     assert "Total: 122 answers, 2 summaries" in part.text
     assert "No price known for claude-later-9" in part.text
     assert any(entity["type"] == "pre" for entity in part.entities)
@@ -124,7 +124,7 @@ def test_a_model_that_only_judged_is_not_said_to_have_done_nothing() -> None:
     starts = day_starts(2, UTC)
     rows = [row(2), row(2, "judge", "claude-haiku-5-5")]
     (part,) = format_reply(table(report(starts, rows)))
-    assert "claude-haiku-5-5: 1,000 tokens in (80 % from the cache), 50 out, $" in part.text
+    assert "claude-haiku-5-5: 1,000 tokens in (80% from the cache), 50 out, $" in part.text
     assert "nothing" not in part.text
 
 

@@ -197,19 +197,19 @@ async def test_without_an_answer_there_is_nothing_to_explain() -> None:
 async def test_an_unasked_message_is_explained(by: str) -> None:
     database = Canned(answered_turn=None, unasked={"by": by, "reminders": []})
     message = {"message_id": 5, "reply_to_message": {"message_id": 3}}
-    assert "I said that unasked: " in (await told("why", call(database, message=message))).text
+    assert "I sent this on my own: " in (await told("why", call(database, message=message))).text
 
 
 async def test_another_persons_answer_is_not_explained() -> None:
     theirs = found(space={"kind": "private", "owner_id": BEN, "chat_id": None})
     database = Canned(answered_turn=7, why=theirs)
     asked = await told("why", call(database))
-    assert "not yours" in asked.text
+    assert "isn't yours" in asked.text
     assert "tea" not in asked.text
     assert not asked.rows
     for kind, data in (("yp", ("7", "1")), ("yf", ("7", "12", "1"))):
         done = await press_button(call(database), ":".join([kind, *data]))
-        assert "not yours" in done.toast
+        assert "isn't yours" in done.toast
         assert done.text is None
     assert "change_memory" not in [name for name, _ in database.calls]
 
@@ -218,7 +218,7 @@ async def test_another_persons_answer_is_not_explained() -> None:
 async def test_malformed_button_data_forgets_nothing(data: tuple[str, str, str]) -> None:
     database = Canned(why=found() if data[0] == "7" else None)
     done = await press_button(call(database), ":".join(["yf", *data]))
-    assert done.toast in (TOO_OLD.toast, str(NotAllowed()), "You can't look into this answer: it's not yours.")
+    assert done.toast in (TOO_OLD.toast, str(NotAllowed()), "I can't show what went into this answer: it isn't yours.")
     assert done.text is None
     assert "change_memory" not in [name for name, _ in database.calls]
 

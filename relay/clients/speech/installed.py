@@ -12,7 +12,7 @@ MODULES = {"faster-whisper": ("faster_whisper", "av"), "openai-whisper": ("whisp
 HOW = f"run `{RELAY} setup` where Relay runs, then restart it (for a service or Docker: see deploy/README.md)"
 """How to install an engine, as a sentence without its full stop."""
 DEAF = f"Speech to text is not installed here: {HOW}."
-NOT_HEARD = "I can't listen to recordings here. Please write it to me."
+NOT_HEARD = "I can't listen to recordings here. Please type it instead."
 """The text for people who send speech to a Relay without an engine."""
 
 

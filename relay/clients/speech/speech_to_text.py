@@ -37,7 +37,7 @@ IDLE_SECONDS = 600.0
 
 OFF = "Voice notes are switched off here (RELAY_STT=off)."
 NOT_LOADED = f"The speech model can't be loaded. Run `{RELAY} doctor` where Relay runs to find out why."
-BROKEN = "I can't listen to it right now. Please write it to me, or send it again later."
+BROKEN = "I can't listen to it right now. Please type it, or send it again later."
 TOO_LONG = "This machine takes too long to transcribe it."
 DIED = "The speech engine failed on it twice. This machine may have too little memory."
 

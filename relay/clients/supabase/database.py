@@ -86,7 +86,7 @@ class Supabase:
             raise DatabaseUnavailable(f"Supabase does not answer right now ({type(error).__name__}).") from None
         except httpx.HTTPError as error:
             raise _Blip(
-                f"Supabase cannot be reached right now ({type(error).__name__}): the network is away, SUPABASE_URL is "
+                f"Supabase cannot be reached right now ({type(error).__name__}): the network is down, SUPABASE_URL is "
                 "wrong, or the project is paused or gone."
             ) from None
         return answer.data

@@ -139,7 +139,7 @@ def _head(path: str, token: str, most: int) -> bytes:
     token (on Windows with `~` for the colon). Refuses paths outside of it, such as keys."""
     found = Path(path).resolve(strict=True)
     if not any(folder.name.replace("~", ":").startswith(token) for folder in found.parents):
-        raise MessengerRefused("the Bot API server names a file outside of the bot's own folder")
+        raise MessengerRefused("the Bot API server names a file outside the bot's own folder")
     if not found.is_file():
         raise FileNotFoundError
     with found.open("rb") as file:

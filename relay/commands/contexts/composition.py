@@ -62,7 +62,7 @@ class UsedComposition:
 
 
 @command(
-    "compose", usage="[name | list | show <name> | drop <name>]", help="put past sessions together for a new start"
+    "compose", usage="[name | list | show <name> | drop <name>]", help="put past sessions together to begin a new one"
 )
 async def space_compositions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> CompositionPage:
     """Returns a page of this space's compositions, this conversation's first."""

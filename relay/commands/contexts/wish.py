@@ -60,7 +60,7 @@ def read_wish(text: str) -> Wish:
         else:
             raise CommandRefused(f"I don't understand “{shorten(word, 30)}” here. {HOW}")
     if wish.level and wish.ratio is None:
-        raise CommandRefused(f"“{wish.level}” goes with a ratio: /compress 30:1 {wish.level}")
+        raise CommandRefused(f"“{wish.level}” needs a ratio: /compress 30:1 {wish.level}")
     return wish
 
 

@@ -20,7 +20,7 @@ from relay.memory.rows.usage import ToolCall
 
 NOT_AN_ANSWER = "That message isn't one of my answers. Reply to an answer, or send the command alone for my last one."
 UNASKED = {
-    "heartbeat": "your heartbeat found it in what was new. /heartbeat shows its state, /usage what it cost.",
+    "heartbeat": "your heartbeat found something new. /heartbeat shows its state, /usage what it cost.",
     "digest": "it is your digest. /digest changes it.",
     "growth": "it is an idea for my soul. /soul grow off stops these.",
 }
@@ -65,12 +65,12 @@ async def why(ctx: CommandContext, message_id: int = 0) -> Explanation:
 def say_unasked(said: Unasked) -> str:
     """Says why a message was sent that answers nothing."""
     if said.by != "reminder":
-        return f"I said that unasked: {UNASKED.get(said.by, 'it is not an answer.')}"
+        return f"I sent this on my own: {UNASKED.get(said.by, 'it is not an answer.')}"
     checked = any(one.kind == "check" for one in said.reminders)
     made = ", ".join(f"{one.created_at.astimezone(one.tzinfo):%Y-%m-%d}" for one in said.reminders)
     when = f" of {made}" if made else ""
     cost = "I checked first; /usage shows what such checks cost." if checked else "No model was asked."
-    return f"I said that unasked: it is your reminder{when}. {cost} /reminders shows what happened to it."
+    return f"I sent this on my own: it is your reminder{when}. {cost} /reminders shows what happened to it."
 
 
 @operation("http")
@@ -88,7 +88,7 @@ async def explain_turn(ctx: CommandContext, turn_id: int) -> Explanation:
     """Explains a turn's answer. Raises `NotFound` unless this person sees its space."""
     found = await ctx.store.explain(turn_id, ctx.user_id)
     if found is None or not await ctx.sees(found.space):
-        raise NotFound("You can't look into this answer: it's not yours.")
+        raise NotFound("I can't show what went into this answer: it isn't yours.")
     return add_cost(found, ctx.services.budget.prices)
 
 
@@ -112,4 +112,4 @@ async def forget_fact(ctx: CommandContext, turn_id: int, memory_id: int) -> Forg
 async def read_tool_call(ctx: CommandContext, turn_id: int, number: int) -> ToolCall:
     """Returns a tool call of an answer with its result: the one with the nearest number, from 1."""
     await explain_turn(ctx, turn_id)
-    return require_found(await ctx.store.tool_call(turn_id, number), NotFound("This answer called no tool."))
+    return require_found(await ctx.store.tool_call(turn_id, number), NotFound("This answer used no tools."))

@@ -67,7 +67,7 @@ async def forget_memory(ctx: CommandContext, memory_id: int) -> PatchedMemory:
 async def forget_memories(ctx: CommandContext, memory_ids: Sequence[int]) -> Changed:
     """Forgets several memories of one space, all or none. Raises what `forget_memory` does."""
     if not 1 <= len(memory_ids) <= FORGOTTEN_AT_ONCE:
-        raise OutOfRange(f"From 1 to {FORGOTTEN_AT_ONCE} memories at once, please.")
+        raise OutOfRange(f"Please name 1 to {FORGOTTEN_AT_ONCE} memories.")
     rows = [await _find_own(ctx, memory_id) for memory_id in dict.fromkeys(memory_ids)]
     _check_one_space(rows)
     return await _change(ctx, rows[0].space, [_act(ctx, one, "forget", content="") for one in rows])
@@ -151,7 +151,7 @@ def check_wording(ctx: CommandContext, row: OpenedMemory, wording: str) -> str:
     what, longest = ("learning", LEARNING_LENGTH) if row.kind == "learning" else ("fact", FACT_LENGTH)
     length = len(text) if remove_invisible(text).strip() else 0
     if not 0 < length <= longest:
-        raise OutOfRange(f"That is {length} characters; a {what} has 1 to {longest}.")
+        raise OutOfRange(f"That is {length} characters; a {what} can have 1 to {longest}.")
     return text
 
 

@@ -79,7 +79,7 @@ async def decide_several(ctx: CommandContext, change_ids: Sequence[int], decisio
     """Decides several changes, newest first, except those that were decided or have changed since. Returns how many it
     decided. Raises `NotFound` and `NotAllowed` before deciding any."""
     if not 1 <= len(change_ids) <= FORGOTTEN_AT_ONCE:
-        raise OutOfRange(f"From 1 to {FORGOTTEN_AT_ONCE} changes at once, please.")
+        raise OutOfRange(f"Please name 1 to {FORGOTTEN_AT_ONCE} changes.")
     ordered = sorted(set(change_ids), reverse=True)
     for change_id in ordered:
         await find_change(ctx, change_id)

@@ -22,8 +22,8 @@ CHAT_SECONDS = 20.0
 """How many seconds to wait for the chats before reporting; the rest follows later."""
 TOO_LATE = "That's already erased, was shown too long ago, or is not yours. Start again: /forget --erase"
 TOO_SHORT = (
-    "What should I erase for good? Write its number from /memory (/forget --erase #12), or words that all of it "
-    f"contains, at least {ERASE_LETTERS} letters."
+    "What should I erase for good? Write its number from /memory (/forget --erase #12), or words that appear "
+    f"in all of it, at least {ERASE_LETTERS} letters."
 )
 
 

@@ -20,7 +20,7 @@ async def forget(ctx: CommandContext, which: str) -> Changed:
     words = " ".join(which.split())
     if not words:
         raise CommandRefused(
-            "What should I forget? Write its number from /memory (/forget #12), or some words of it.",
+            "What should I forget? Write its number from /memory (/forget #12), or some words from it.",
         )
     if not words.lstrip("#").isdecimal() and not is_long_enough(words):
         raise CommandRefused(

@@ -122,7 +122,7 @@ async def take_back(ctx: CommandContext, lender: int) -> Lending:
 
 
 async def _place(ctx: CommandContext) -> GroupPlace:
-    """Returns the group's settings. Ends the loan of a lender who is no admin any more."""
+    """Returns the group's settings. Ends the loan of a lender who is no longer an admin."""
     place = await ctx.store.place(ctx.chat_id, EVERYWHERE)
     if place.lender is None or place.lender in ctx.services.people.admins:
         return place

@@ -31,7 +31,7 @@ async def new_token(ctx: CommandContext, name: str = "") -> NewToken:
     `OutOfRange` for a name that could be another token's number."""
     await _check_known(ctx)
     if _name(name).isdecimal():
-        raise OutOfRange("A name needs more than digits, because tokens have numbers, too.")
+        raise OutOfRange("A name can't be only digits, because tokens have numbers, too.")
     if len(await ctx.store.list_api_tokens(ctx.user_id)) >= API_TOKENS:
         raise CommandRefused(f"You have {API_TOKENS} tokens, which is the limit. Revoke one first.")
     made = NewToken(f"relay_{secrets.token_urlsafe(32)}", _name(name))

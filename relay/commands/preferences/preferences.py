@@ -163,7 +163,7 @@ async def switch_preferences(ctx: CommandContext, to: PreferenceSwitch, space_id
     check_switch(ctx, space)
     now = datetime.now(UTC)
     if to.paused_until is not None and not now < to.paused_until < now + LONGEST_PAUSE:
-        raise OutOfRange("A pause ends in the future, and within ten years.")
+        raise OutOfRange("A pause must end in the future, within ten years.")
     return await ctx.store.preference_control(space, *_place(ctx, space), ctx.user_id, to.as_json())
 
 

@@ -26,7 +26,7 @@ async def set_heartbeat(ctx: CommandContext, every: int, hours: tuple[int, int])
     impossible hours."""
     require_own(ctx)
     if not 1 <= every <= 24:
-        raise CommandRefused(f"Every 1 to 24 hours, please. {HOW}")
+        raise CommandRefused(f"Choose an interval from 1 to 24 hours. {HOW}")
     if max(hours) > 24:
         raise CommandRefused(f"A day has 24 hours. {HOW}")
     if hours[0] >= hours[1]:
@@ -45,7 +45,7 @@ async def change_heartbeat(ctx: CommandContext, **change: object) -> Heartbeat:
         raise CommandRefused(f"You haven't turned the heartbeat on yet. {HOW}")
     checklist = str(change.get("checklist", ""))
     if len(checklist) > CHECKLIST_LENGTH:
-        raise CommandRefused(f"That is {len(checklist)} characters; a checklist has at most {CHECKLIST_LENGTH}.")
+        raise CommandRefused(f"That is {len(checklist)} characters; a checklist can have at most {CHECKLIST_LENGTH}.")
     return await ctx.store.set_heartbeat(ctx.space, **change)
 
 

@@ -20,7 +20,7 @@ MENTION = "Without a time, that works in the chat: /remind when dentist: take th
 GONE = "That reminder is gone or isn't yours."
 OVER = "It's already over."
 QUIET_HERE = (
-    "In a group, only its administrators and my admins can do that, because it concerns everyone. You can pause your "
+    "In a group, only its administrators and my admins can do that, because it affects everyone. You can pause your "
     "own reminders: /reminders"
 )
 CHANGED = "That reminder has changed in the meantime. See /reminders."
@@ -65,7 +65,7 @@ def understand(ctx: CommandContext, phrase: str) -> Understood:
     if isinstance(said, Unclear):
         raise CommandRefused(said.question)
     if len(said.text) > REMINDER_LENGTH:
-        raise OutOfRange(f"That is {len(said.text)} characters; a reminder has at most {REMINDER_LENGTH}.")
+        raise OutOfRange(f"That is {len(said.text)} characters; a reminder can have at most {REMINDER_LENGTH}.")
     return said
 
 
@@ -258,7 +258,7 @@ async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:
 @command(
     "quiet",
     usage="[on|off|until 8:00]",
-    help="hold back reminders and everything else I say first (in a group: its administrators)",
+    help="hold back reminders and everything else I send on my own (in a group: administrators only)",
     surfaces=("chat", "cli", "http"),
 )
 async def quiet(ctx: CommandContext, words: str = "", administers: bool = False) -> Quiet:

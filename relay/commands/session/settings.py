@@ -19,7 +19,7 @@ FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags
 INSTALLATION = ("server", "house")
 """The values of the time zone that mean the installation's."""
 HOW = (
-    "Write a choice and its value, such as /settings sound off. There are: learning (on, ask, off), voice (auto, "
+    "Write a choice and its value, such as /settings sound off. You can set learning (on, ask, off), voice (auto, "
     "always, never), time zone (a big city, or server for the server's), and with on or off: " + ", ".join(FLAGS) + "."
 )
 
@@ -71,7 +71,7 @@ async def _zone(words: str) -> str:
             f"I don't know a time zone “{shorten(words, 40)}”. Name a big city in it, or write it like Europe/Berlin."
         )
     if len(found) > 1:
-        raise OutOfRange(f"I know several of that name: {', '.join(found[:8])}. Which one?")
+        raise OutOfRange(f"I know several with that name: {', '.join(found[:8])}. Which one?")
     return found[0]
 
 

@@ -11,7 +11,7 @@ from relay.memory.rows.choices import VOICES
 
 OFF = f"I can't speak here: RELAY_TTS is off, or what it needs is missing ({RELAY} doctor shows why)."
 SILENT = "I can't speak here: text to speech is off."
-NO_SUCH_ANSWER = "That message isn't one of my answers. Reply with /say to an answer, or send it alone for my last one."
+NO_SUCH_ANSWER = "That message isn't one of my answers. Reply to an answer with /say, or send it alone for my last one."
 
 
 @frozen

@@ -28,8 +28,8 @@ READ_DOCUMENT: ToolDefinition = {
 }
 UNKNOWN = "There is no such document. These were sent last:"
 NONE = "No document has been sent here."
-AMBIGUOUS = "Several documents are called something like it. Which one?"
-OTHERS = "Others of this name, which `version` reads:"
+AMBIGUOUS = "Several documents have a name like that. Which one?"
+OTHERS = "Others with this name (`version` reads them):"
 NO_PART = "It has no such part."
 
 

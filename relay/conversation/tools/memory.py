@@ -27,7 +27,7 @@ SEARCH_MEMORY: ToolDefinition = {
     "input_schema": {
         "type": "object",
         "properties": {
-            "query": {"type": "string", "description": "Telling words, or a question."},
+            "query": {"type": "string", "description": "Distinctive words, or a question."},
             "kinds": {"type": "array", "items": {"type": "string", "enum": list(KINDS)}},
             "tags": {"type": "array", "items": {"type": "string"}, "description": "Memories with one of them."},
             "since": {"type": "string", "description": "ISO 8601."},
@@ -47,7 +47,7 @@ OPEN_MEMORY: ToolDefinition = {
     },
 }
 AT_REST = "Memory is switched off here for now: nothing is looked up."
-NOTHING = "There is nothing of that id here."
+NOTHING = "There is nothing with that id here."
 
 
 def search_memory(store: Store, incoming: Incoming, zone: tzinfo, embedder: Embedder | None = None) -> ToolRun:

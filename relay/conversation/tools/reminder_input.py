@@ -52,7 +52,7 @@ def text_of(given: ToolInput) -> str:
     """Returns the text of a reminder. Raises `ValueError` if it is not valid."""
     text = str(given.get("text") or "").strip()
     if not text or len(text) > REMINDER_LENGTH:
-        raise ValueError(f"text has 1 to {REMINDER_LENGTH} characters")
+        raise ValueError(f"text must have 1 to {REMINDER_LENGTH} characters")
     return text
 
 
@@ -69,7 +69,7 @@ def moment_of(given: ToolInput, zone: tzinfo, kind: ReminderKind) -> tuple[datet
     if rule:
         first = next_occurrence(read_rule(rule, start, least_gap(kind)), zone, now)
         if first is None:
-            raise ValueError("that rule has no time to come")
+            raise ValueError("that rule has no future time")
         return start, rule, first
     found = localize(start, zone)
     if found <= now:

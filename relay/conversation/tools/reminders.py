@@ -37,7 +37,7 @@ WHEN = {
 }
 SET_REMINDER: ToolDefinition = {
     "name": "set_reminder",
-    "description": "Reminds the person later, when they ask for it. Ask back when the time is unclear; never guess an "
+    "description": "Reminds the person later, when they ask for it. If the time is unclear, ask; never guess an "
     "hour. The time is shown under your answer.",
     "input_schema": {
         "type": "object",
@@ -46,8 +46,8 @@ SET_REMINDER: ToolDefinition = {
             "kind": {
                 "type": "string",
                 "enum": list(KINDS),
-                "description": "ask: again until they answer, 3 times at most. check: you look first whether there is "
-                "something to tell.",
+                "description": "ask: repeats until they answer, 3 times at most. check: you first see whether there is "
+                "anything to tell.",
             },
             "mention": {
                 "type": "string",
@@ -151,7 +151,7 @@ class ReminderTools:
         """Sets a standing intent."""
         about = words_of(given)
         if len(about) > INTENT_WORDS_LENGTH:
-            raise ValueError(f"mention has at most {INTENT_WORDS_LENGTH} characters")
+            raise ValueError(f"mention can have at most {INTENT_WORDS_LENGTH} characters")
         incoming = self.incoming
         made = await self.store.make_intent({
             "space": incoming.space.as_json(), "chat_id": incoming.chat_id, "topic_id": incoming.topic_id,
@@ -224,7 +224,7 @@ class ReminderTools:
         change = change_of(one) | {"turn_id": self.incoming.turn_id}
         changed = await self.store.change_reminder(one.id, user_id=user, known=one.next_at, **change)
         if changed is None:
-            return "It has changed meanwhile: list them again.", False
+            return "It has changed since. List them again.", False
         self.note(changed)
         return f"Now: {describe(changed)}.", False
 

@@ -90,7 +90,7 @@ class QueueCalls(Calls):
 
     @rpc()
     async def tidy(self, days: int, limit: int) -> int:
-        """Deletes rows kept to recognize repeated updates. Returns how many."""
+        """Deletes rows kept to recognise repeated updates. Returns how many."""
 
     @rpc()
     async def drop_records(self, days: int, limit: int) -> int:

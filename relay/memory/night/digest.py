@@ -83,7 +83,7 @@ class Digests:
 
 
 async def end_digest(store: Store, group_id: int | None, user_id: int | None, admins: Collection[int]) -> bool:
-    """Turns a group's digest off if the person who turned it on is no admin any more. Returns whether it did.
+    """Turns a group's digest off if the person who turned it on is no longer an admin. Returns whether it did.
     `group_id`: None for a person's own digest, which stays."""
     if group_id is None or user_id in admins:
         return False

@@ -13,7 +13,7 @@ PHASES = ("backup", "consolidate", "decay", "digest", "prepare", "files")
 
 def format_share(part: int, whole: int) -> str:
     """Describes a part of a number of memories, such as `12 of 40 memories (30 %)`."""
-    share = f" ({100 * part / whole:.0f} %)" if whole else ""
+    share = f" ({100 * part / whole:.0f}%)" if whole else ""
     return f"{part:,} of {whole:,} {'memory' if whole == 1 else 'memories'}{share}"
 
 

@@ -54,11 +54,11 @@ ENDING = re.compile(
 """What says so at the end, in Japanese, Korean and Arabic."""
 PREFER = re.compile(r"^(?:prefer|more|mehr|plus de|más|больше|więcej|daha çok)\s+", re.IGNORECASE)
 NOT_A_PATTERN = (
-    f"Name what you like in words, with 3 to {PATTERN_LENGTH} letters or digits and no other signs: "
+    f"Name what you like in words: 3 to {PATTERN_LENGTH} letters or digits, no other characters: "
     "/preferences prefer short answers"
 )
 NOT_A_TAG = (
-    f"Say what's good or bad in words, with 3 to {PATTERN_LENGTH} letters or digits and no other signs: "
+    f"Say what's good or bad in words: 3 to {PATTERN_LENGTH} letters or digits, no other characters: "
     "/tag too long, no jokes"
 )
 NO_TAG = "Say what's good or bad about the answer: /tag too long, no jokes"

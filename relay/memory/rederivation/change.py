@@ -24,7 +24,7 @@ class Change:
     before: str | None
     after: str | None
     apply: Callable[[], Awaitable[bool]]
-    """Makes the change, unless the row has changed meanwhile. Returns whether it did."""
+    """Makes the change, unless the row has changed in the meantime. Returns whether it did."""
 
     @property
     def verdict(self) -> str:

@@ -78,7 +78,7 @@ def read_rule(text: str, start: datetime, least: timedelta = LEAST_GAP) -> Rule:
     """Reads an RRULE that starts at a local time (without a zone). Raises `BadRule`."""
     text = text.strip().upper().removeprefix("RRULE:")
     if len(text) > RULE_LENGTH:
-        raise BadRule(f"A rule has at most {RULE_LENGTH} characters.")
+        raise BadRule(f"A rule can have at most {RULE_LENGTH} characters.")
     pairs = [part.partition("=") for part in text.split(";") if part]
     parts = {name: value for name, _, value in pairs}
     if set(parts) - PARTS or len(parts) != len(pairs) or parts.get("FREQ") not in FREQUENCIES:

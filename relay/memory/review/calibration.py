@@ -91,7 +91,7 @@ sì grazie ciao io che cosa come perché chi quando dove
 sim não obrigado obrigada olá oi eu quem quando onde
 да нет спасибо привет пожалуйста я что как почему кто когда где
 """
-"""Capitalized words that are not names."""
+"""Capitalised words that are not names."""
 GREETINGS = """
 شكرا شكرًا شكراً مرحبا أهلا أهلًا وسهلا السلام عليكم وعليكم سلام نعم أجل لا حسنا حسنًا تمام طيب أوكي من فضلك
 صباح مساء الخير النور
@@ -134,7 +134,7 @@ FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
 
 def worth_judging(text: str) -> bool:
     """Tests whether to judge a message: long ones, and short ones with a feeling, an acknowledgement, a name, a number
-    or a date; in a script without capitals, where names can't be recognized, ones with a few letters."""
+    or a date; in a script without capitals, where names can't be recognised, ones with a few letters."""
     text = text.strip()
     if len(text) >= SHORT or holds_feeling(text) or is_acknowledgement(text):
         return True
@@ -192,7 +192,7 @@ def holds_date(text: str) -> bool:
 
 
 def holds_name(text: str) -> bool:
-    """Tests for a word written like a name: capitalized other than at the start of a sentence; the first word only if
+    """Tests for a word written like a name: capitalised other than at the start of a sentence; the first word only if
     it stands alone."""
     for sentence in re.split(r"[.!?…\n]+", text):
         words = words_of(sentence)

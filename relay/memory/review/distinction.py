@@ -46,7 +46,7 @@ DENIED = 0.85
 
 def find_telling_words(text: str) -> Counter[str]:
     """Returns the words of a fact that must not get lost: numbers with units, negations, dates, family, and names
-    (capitalized words that don't begin a sentence)."""
+    (capitalised words that don't begin a sentence)."""
     found: Counter[str] = Counter()
     plain, last = _plain(text), ""
     for match in TOKEN.finditer(plain):

@@ -72,7 +72,7 @@ class Budget:
         if spent.own >= self.each:
             each = format_dollars(self.each)
             return f"💸 That used up your budget of {each} for today; it resets at midnight ({self.zone})"
-        share = f"{100 * spent.own / self.each:.0f} %"
+        share = f"{100 * spent.own / self.each:.0f}%"
         return f"💸 {format_dollars(spent.own)} of your {format_dollars(self.each)} for today is used ({share})"
 
     def refuses(self, model: str) -> bool:

@@ -61,7 +61,7 @@ def choice_text(changes: Sequence[MemoryChange], more: bool, named: bool) -> str
     for number, one in enumerate(candidates(changes), 1):
         subject = f"{shorten(one.subject, 30)}: " if named and one.subject else ""
         lines.append(f"- **{number}** · {escape_markdown(shorten(subject + one.content))}")
-    return "\n".join([*lines, "", "There are more. Use more exact words to find them."] if more else lines)
+    return "\n".join([*lines, "", "There are more. Use more specific words to find them."] if more else lines)
 
 
 def candidates(changes: Sequence[MemoryChange]) -> list[MemoryChange]:

@@ -61,7 +61,7 @@ def _report(console: Console, made: MadeBackup, settings: Settings) -> None:
         f"{made.header.complete}."
     )
     if made.header.up_to is not None:
-        console.print("(Over REST, a backup is not a snapshot, and rows added meanwhile are missing.)")
+        console.print("(Over REST, a backup is not a snapshot, and rows added in the meantime are missing.)")
     console.print(f"To restore it: {name_program()} restore {shlex.quote(str(made.path))}")
     if settings.keep_media:
         where = "the bucket relay-media" if settings.supabase_url else settings.data_dir / "media"

@@ -90,8 +90,8 @@ def _report(console: Console, compared: list[ComparedTable], seconds: float) -> 
         console.print(f"  {table.table:<20}{pluralize(table.rows, 'row'):>18}, the same on both sides")
     rows = sum(table.rows for table in compared)
     console.print(
-        f"Moved {rows:,} rows in {len(compared)} tables, in {seconds:.1f} s. Row counts and checksums of every table "
-        "were compared: they are equal. The source was not changed."
+        f"Moved {rows:,} rows in {len(compared)} tables, in {seconds:.1f} s. The row counts and checksums "
+        "of all tables match. The source was not changed."
     )
 
 

@@ -21,7 +21,7 @@ def move(
         str, typer.Option(help="The variable with the Supabase target's service role key.")
     ] = "SUPABASE_SERVICE_ROLE_KEY",
     data_dir: Annotated[
-        Path | None, typer.Option(help="Where an embedded target is (otherwise in RELAY_DATA_DIR).")
+        Path | None, typer.Option(help="The folder of an embedded target (otherwise RELAY_DATA_DIR).")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Delete the target's data for good.")] = False,
     as_json: AsJson = False,
@@ -70,7 +70,7 @@ def sleep(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the last nightly work, preview the next, or run it now."""
+    """Show the last nightly run, preview the next one, or run it now."""
     settings = ready(quiet=True)
     if now and not dry_run:
         require(settings, "ANTHROPIC_API_KEY")

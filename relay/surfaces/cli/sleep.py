@@ -119,5 +119,5 @@ def describe_ahead(found: NightAhead, settings: Settings) -> list[str]:
 def describe_last(night: Night, relay: Runtime) -> str:
     """Describes a night on one line."""
     begun = night.begun_at.astimezone(relay.budget.zone)
-    state = "" if night.ended_at else " (not over yet)"
+    state = "" if night.ended_at else " (still running)"
     return f"Last done on {begun:%d %B at %H:%M}{state}: {describe_night(night.phases) or 'nothing done yet'}."

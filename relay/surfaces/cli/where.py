@@ -31,7 +31,7 @@ async def go_to(ctx: ChatContext, where: Where) -> ChatContext:
     space = Space("group", chat_id=where.chat) if group else ctx.space
     own = where.chat == ctx.user_id and not where.topic
     topic = f", topic {where.topic}" if where.topic else ""
-    nothing = f"Nothing was ever said in the chat {where.chat}{topic}."
+    nothing = f"Nothing has been said in the chat {where.chat}{topic} yet."
     try:
         if not own and not (await ctx.store.sessions(space, where.chat, where.topic, 0, 1)).total:
             raise NotFound(nothing)

@@ -49,7 +49,7 @@ class ApiCore:
     bot_token: str
     """Verifies Telegram's proof of who opened the page."""
     eyes_of: Callable[[int], Callable[[Space], Awaitable[bool]]]
-    """Returns a check whether a person sees a space, for one request: their own, or that of a group they are in."""
+    """Returns a check of whether a person sees a space, for one request: their own, or that of a group they are in."""
     on_owed: Callable[[Sequence[str]], None]
     """Called with the kinds of jobs that have become due."""
     rate: RateLimiter = field(default_factory=RateLimiter)

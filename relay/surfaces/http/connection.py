@@ -31,11 +31,11 @@ MOST_HEAD = 32_768
 """The most bytes of an incomplete head."""
 REFUSALS = {
     400: ("Bad Request", "malformed", "This is not an HTTP request."),
-    414: ("URI Too Long", "too_long", f"An address has at most {MOST_LINE // 1024} KB."),
+    414: ("URI Too Long", "too_long", f"An address can have at most {MOST_LINE // 1024} KB."),
     431: (
         "Request Header Fields Too Large",
         "too_large",
-        f"A request has at most {MOST_FIELDS} headers, each with at most {MOST_FIELD // 1024} KB, and "
+        f"A request can have at most {MOST_FIELDS} headers, each with at most {MOST_FIELD // 1024} KB, and "
         f"{MOST_HEAD // 1024} KB together with its address.",
     ),
     501: ("Not Implemented", "unknown", "This Transfer-Encoding is not supported, only chunked."),

@@ -21,7 +21,7 @@ Id = Annotated[str, BeforeValidator(str)]
 def _read_id(given: object) -> object:
     """Parses an id from JSON, where it is a text. Raises `ValueError`."""
     if not isinstance(given, str) or re.fullmatch(ID, given, re.ASCII) is None:
-        raise ValueError("an id is a text of digits")
+        raise ValueError("an id must be a string of digits")
     return int(given)
 
 
@@ -35,7 +35,7 @@ MOST_OFFSET = timedelta(hours=16)
 def _read_time(given: object) -> object:
     """Refuses anything but a text in the form of ISO 8601: a number could be meant in seconds or milliseconds."""
     if not isinstance(given, str) or re.match(r"\d{4}-", given, re.ASCII) is None:
-        raise ValueError("a time is a text such as 2026-01-31T09:00:00Z")
+        raise ValueError("a time must be a string such as 2026-01-31T09:00:00Z")
     return given
 
 

@@ -103,7 +103,7 @@ class VersionCalls(Calls):
         """Restores what was dropped together with a version within the last ten minutes."""
 
     async def read_keepits(self, message: MarkedMessage, user_id: int, markers: Sequence[Mapping[str, object]]) -> None:
-        """Sets the markers of an edited message, unless it was edited again meanwhile."""
+        """Sets the markers of an edited message, unless it was edited again in the meantime."""
         await self._call(
             "read_keepits",
             message_id=message.message_id,

@@ -77,7 +77,7 @@ def ends(reading: Reading, first: datetime, now: datetime) -> list[str] | Open:
     """Returns the parts of a rule that end it."""
     if reading.times is not None:
         if not 1 <= reading.times <= 1000:
-            raise BadRule("From 1 to 1000 times, please.")
+            raise BadRule("It can repeat 1 to 1000 times.")
         return [f"COUNT={reading.times}"]
     local = first.replace(tzinfo=None)
     if reading.lasts is not None:

@@ -56,7 +56,7 @@ AUTO = "auto"
 BUDGETS = (4_000, 8_000, 16_000, 32_000)
 STRATEGIES: dict[Strategy, tuple[str, str]] = {
     "equal": ("Equal", "shared equally"),
-    "recency": ("Favor recent", "more for recent sessions"),
+    "recency": ("Favour recent", "more for recent sessions"),
     "proportional": ("By size", "shared by size"),
 }
 WHY = {"fits": "fits as it is", "best": "fits best", "new": "will be compressed first", "asked": "as you chose"}

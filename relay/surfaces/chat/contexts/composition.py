@@ -198,7 +198,7 @@ def size(one: Composition) -> str:
 def share_of_window(tokens: int) -> str:
     """Says which share of the model's context window a number of tokens takes."""
     share = 100 * tokens / CONTEXT_WINDOW
-    return f"{share:.0f} % of my context" if share >= 1 else "under 1 % of my context"
+    return f"{share:.0f}% of my context" if share >= 1 else "under 1% of my context"
 
 
 def describe_begun(used: UsedComposition) -> CommandReply:

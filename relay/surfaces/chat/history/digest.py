@@ -57,10 +57,10 @@ def say_choice(choice: DigestChoice) -> str:
     if not choice.on:
         return "I won't send digests any more."
     if choice.at is None:
-        return f"Every night I'll send a silent digest of the day {where}, unless there's nothing to tell."
+        return f"Every night I'll send a silent digest of the day {where}, unless there's nothing to report."
     return (
         f"Every day at {clock(choice.at)} I'll send a silent digest {where}: what's due that day, then the day "
-        "before. I won't send one if there's nothing to tell."
+        "before. I won't send one if there's nothing to report."
     )
 
 

@@ -162,7 +162,8 @@ def explain_nothing(results: SearchResults) -> str:
         return f"I don't know a topic or group called {places}. in:here is this conversation."
     if results.page.vague and results.query.words:
         return (
-            'I skip very common words, single letters and signs. Put words in quotes to find them anyway: "like this".'
+            "I skip very common words, single letters and punctuation. Put words in quotes to find them anyway: "
+            '"like this".'
         )
     return "I didn't find anything. Try fewer words, or different ones."
 

@@ -86,7 +86,7 @@ def card(
 
 def life(row: OpenedMemory, zone: tzinfo) -> list[str]:
     """Lists a memory's importance, validity and use."""
-    sure = f", {100 * row.confidence:.0f} % sure" if row.confidence < 1 else ""
+    sure = f", {100 * row.confidence:.0f}% sure" if row.confidence < 1 else ""
     sure = ", confirmed" if row.validated_at else sure
     lines = [f"- importance: {row.importance} of 10{sure}"]
     since, until = row.valid_from, row.valid_until
@@ -117,7 +117,7 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> lis
         rows[-1] += [button("🗑 Forget", ForgetMemory(number, view)), pin]
         if not row.validated_at:
             rows[-1].append(button("✔ Confirm", ValidateMemory(number, view)))
-    more = [button("Where from", TraceMemory(number, view)), button("🕘 History", ListPast(number, 1))]
+    more = [button("Source", TraceMemory(number, view)), button("🕘 History", ListPast(number, 1))]
     if row.replaced_by:
         more.append(button("⇢ What replaced it", OpenMemory(row.replaced_by, view)))
     if yours and row.status in ("archived", "superseded"):

@@ -21,7 +21,7 @@ from relay.surfaces.chat.times import day, moment
 Word = Literal["a", "d", "b", "l"]
 VERDICTS: dict[Word, Verdict] = {"a": "approve", "d": "deny", "b": "block", "l": "admit"}
 HOW = (
-    "Write /users approve, deny or block with the id of someone who asks, /users admit or block with the id of someone "
+    "Write /users approve, deny or block with the id of someone asking, /users admit or block with the id of someone "
     "who wasn't let in, or /users cancel with an invitation's number. /users lists them all."
 )
 CANCELLED = "Cancelled: the link no longer works."

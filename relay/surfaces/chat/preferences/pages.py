@@ -128,7 +128,7 @@ def state(found: Preferences, zone: tzinfo, space_id: int = 0) -> list[str]:
     if found.waiting:
         named = ", ".join(in_words(one.polarity, one.pattern) for one in found.waits)
         lines.append(
-            f"⏳ {pluralize(found.waiting, 'reaction')} of yours may teach me: {escape_markdown(named)}. Keep it?"
+            f"⏳ {pluralize(found.waiting, 'reaction')} of yours may tell me: {escape_markdown(named)}. Keep that?"
         )
     return lines
 

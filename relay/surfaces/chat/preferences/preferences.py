@@ -70,7 +70,7 @@ async def preferences(call: ChatContext) -> CommandReply:
         handler = WORDS.get(word.lower())
         if handler is None:
             raise CommandRefused(
-                "I don't know that. Try /preferences prefer short answers, or /preferences alone for the list."
+                "I don't understand that. Try /preferences prefer short answers, or /preferences alone for the list."
             )
         return await handler(call, rest)
     known = await list_preferences(call)

@@ -38,8 +38,8 @@ async def start(call: ChatContext) -> CommandReply:
 def hello(name: str, first: str = "") -> str:
     """Returns the greeting in private; `first` comes before everything else."""
     return (
-        f"Hello {escape_markdown(name)}! {first}I'm your assistant, and I remember: what you tell me in one chat or "
-        "topic, I know in all of yours. I show what I learn under my answers, and you can undo it with a tap.\n\n"
+        f"Hello {escape_markdown(name)}! {first}I'm your assistant, and I remember what you tell me, in "
+        "all your chats and topics. I show what I learn under my answers, and you can undo it with a tap.\n\n"
         "Just write to me. /help shows the rest."
     )
 

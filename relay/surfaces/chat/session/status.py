@@ -23,7 +23,7 @@ async def status(call: ChatContext) -> CommandReply:
     """Shows numbers about this space and the installation."""
     report = await status_command(call)
     now, today = report.now, report.now.today
-    cached = f", {100 * today.cached / today.asked:.0f} % from the cache" if today.asked else ""
+    cached = f", {100 * today.cached / today.asked:.0f}% from the cache" if today.asked else ""
     found = f"words and meaning ({escape_markdown(report.embedder)})" if report.embedder else "words"
     lines = [
         f"**Relay {report.version}** on {escape_markdown(report.model)} "
@@ -78,7 +78,7 @@ def _operator_lines(call: ChatContext, report: StatusReport) -> list[str]:
         f"- storage: {escape_markdown(report.storage)}",
     ]
     if night := now.night:
-        when = moment(night.begun_at, call.zone) + ("" if night.ended_at else " (not over yet)")
+        when = moment(night.begun_at, call.zone) + ("" if night.ended_at else " (still running)")
         lines.append(f"- last sleep: {when}; {escape_markdown(describe_night(night.phases) or 'nothing done yet')}")
     lines += [
         f"- ⚠️ gave up: {pluralize(one.jobs, one.kind + ' job')} in 7 days ({escape_markdown(one.last_error)})"

@@ -44,7 +44,7 @@ def describe_unasked(works: Iterable[WorkUsed]) -> str:
         return ""
     times = ", ".join(f"{pluralize(work.times, 'call')} for {UNASKED[work.what]}" for work in found)
     spent = sum(work.used.spent for work in found)
-    return f"**Unasked** (part of the total): {times}, {format_dollars(spent)}"
+    return f"**Unprompted** (part of the total): {times}, {format_dollars(spent)}"
 
 
 def budget_line(used: BudgetUsed, zone: str) -> str:
@@ -58,7 +58,7 @@ def budget_line(used: BudgetUsed, zone: str) -> str:
 def table(report: UsageReport) -> str:
     """Renders the days with usage, the models, and the total."""
     days = len(report.starts)
-    head = f"**Usage of the last {days} days**" if days > 1 else "**Usage of today**"
+    head = f"**Usage in the last {days} days**" if days > 1 else "**Today's usage**"
     if not report.models:
         return f"{head}\n\nNothing used."
     lines = [line("day", "answers", "in", "cache", "out", "cost")]
@@ -89,7 +89,7 @@ def line(day: str, answers: str, asked: str, share: str, output: str, cost: str)
 
 def describe_usage(used: Used) -> str:
     """Describes usage on one line."""
-    share = f" ({100 * used.share:.0f} % from the cache)" if used.share is not None else ""
+    share = f" ({100 * used.share:.0f}% from the cache)" if used.share is not None else ""
     times = [pluralize(used.answers, "answer")] if used.answers else []
     if used.summaries:
         times.append(pluralize(used.summaries, "summary", "summaries"))

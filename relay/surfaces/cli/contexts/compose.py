@@ -53,7 +53,7 @@ compose = typer.Typer(
     cls=Words,
     callback=allow_json,
     add_completion=False,
-    help="Put past sessions together for a new start.",
+    help="Put past sessions together to begin a new one.",
     rich_markup_mode=None,
 )
 

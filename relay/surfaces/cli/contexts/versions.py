@@ -90,7 +90,7 @@ def prune(
         place = "" if chat is None else f" --chat {chat}" + (f" --topic {topic}" if topic else "")
         again = f"{RELAY} session prune {shlex.quote(name)} {found[0].id} --undo{place}"
         return "\n".join(
-            ["Pruned:", *(_line(ctx, one) for one in found), f"Within ten minutes this brings them back: {again}"]
+            ["Pruned:", *(_line(ctx, one) for one in found), f"To bring them back within ten minutes: {again}"]
         )
 
     run(pruned, lines, as_json, Where(chat, topic))

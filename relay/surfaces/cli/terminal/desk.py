@@ -30,7 +30,7 @@ BOT = Bot(0, "relay")
 HERE = Place(0, 0, True)
 """The person's private chat at the terminal."""
 NO_SUCH_BUTTON = "That button doesn't exist."
-SPEECHLESS = "I can't speak in the terminal. In Telegram I read an answer aloud."
+SPEECHLESS = "I can't speak in the terminal. In Telegram, I can read an answer aloud."
 
 
 class Desk:

@@ -186,7 +186,7 @@ def save_file(file: File) -> str:
         with write_atomically(path) as target:
             target.write(file.whole())
         return f"[{name}, {-(-len(file.whole()) // 1024)} KB: {path}]"
-    raise FileRefused("This folder holds a thousand of them.")
+    raise FileRefused("This folder already has a thousand files of that name.")
 
 
 def ripe(draft: str, printed: str) -> str:

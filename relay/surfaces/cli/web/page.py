@@ -48,7 +48,7 @@ async def _find_page(settings: Settings) -> str:
         if off:
             raise RelayError(f"The web app is switched off. Set {name}=on, and start the bot again.")
     if not settings.web_port:
-        raise RelayError("RELAY_WEB_PORT is 0, so each start has another port. Set one, and start the bot again.")
+        raise RelayError("RELAY_WEB_PORT is 0, so the port changes at each start. Set one, and start the bot again.")
     host = EVERYWHERE.get(settings.web_host, settings.web_host)
     page = f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{settings.web_port}"
     try:

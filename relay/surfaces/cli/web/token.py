@@ -19,7 +19,7 @@ token = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,
-    help="Tokens with which programs use the API as you.",
+    help="Tokens that let programs use the API as you.",
     rich_markup_mode=None,
 )
 

@@ -53,7 +53,7 @@ class Guard:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await read_body(receive)
         except OverflowError:
-            refused = problem(413, "too_large", f"A request has at most {REQUEST_BYTES // 1024} KB.")
+            refused = problem(413, "too_large", f"A request can have at most {REQUEST_BYTES // 1024} KB.")
             return await refused(scope, receive, tell)
         except TimeoutError:
             return await problem(408, "too_slow", "The request didn't arrive in time.")(scope, receive, tell)

@@ -50,7 +50,7 @@ class Idempotency:
             if caller is not None:
                 count_request(request, core, caller)
                 if not 0 < len(key) <= LONGEST_KEY:
-                    answer = problem(400, "malformed", f"An {HEADER} has 1 to {LONGEST_KEY} characters.")
+                    answer = problem(400, "malformed", f"An {HEADER} must have 1 to {LONGEST_KEY} characters.")
                 else:
                     row = await core.services.store.begin_api_request(
                         caller.user_id, hash_token(key), _fingerprint(scope, body)

@@ -58,7 +58,7 @@ async def hold_export(request: Request, ctx: Reading) -> AsyncIterator[ApiCore]:
     core: ApiCore = request.app.state.core
     if ctx.user_id in core.exporting:
         raise ApiError(
-            429, "too_many", "You're already downloading an export. Try again when it has ended.", {"Retry-After": "10"}
+            429, "too_many", "You're already downloading an export. Try again when it's done.", {"Retry-After": "10"}
         )
     core.exporting.add(ctx.user_id)
     try:

@@ -98,7 +98,7 @@ class Count(WireModel):
 
 @router.get("", response_model=wire(Preferences))
 async def list_all(ctx: Reading) -> Preferences:
-    """Lists how the person likes answers, strongest first, and how that is switched."""
+    """Lists how the person likes answers, strongest first, and the switches."""
     return await list_preferences(ctx)
 
 
@@ -122,7 +122,7 @@ async def diagnose(ctx: Reading) -> PreferenceDiagnostics:
 
 @router.put("/settings", response_model=wire(Preferences))
 async def switch(ctx: Writing, given: Settings) -> Preferences:
-    """Switches preferences, or pauses them."""
+    """Turns preferences on or off, or pauses them."""
     resume = "paused_until" in given.model_fields_set and given.paused_until is None
     until: datetime | None = given.paused_until
     return await switch_preferences(ctx, PreferenceSwitch(given.on, until, resume, given.here))

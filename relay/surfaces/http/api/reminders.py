@@ -115,7 +115,7 @@ async def open_calendar(ctx: Writing) -> CalendarAddress:
 
 @router.delete("/calendar", status_code=204)
 async def close_calendar(ctx: Writing) -> None:
-    """Ends the address of the calendar."""
+    """Removes the address of the calendar."""
     await close_feed(ctx)
 
 

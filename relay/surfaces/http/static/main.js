@@ -31,7 +31,7 @@ function usePage(module) {
 
 function Guarded({ page, ...props }) {
   const [error, reset] = useErrorBoundary((problem) => console.error(problem));
-  if (error) return html`<${ErrorState} error=${new Error("This page has a fault. Its details are in the browser's console.")} retry=${reset} />`;
+  if (error) return html`<${ErrorState} error=${new Error("This page ran into an error. The browser's console has the details.")} retry=${reset} />`;
   return html`<${page} ...${props} />`;
 }
 

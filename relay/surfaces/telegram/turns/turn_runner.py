@@ -143,7 +143,7 @@ class TurnRunner:
         return Space("group", chat_id=chat.id)
 
     def _readers(self, turn: ClaimedTurn, chat: Chat, space: Space | None) -> Readers:
-        """Returns the check whether a reply made from this space may still be shown. None: anyone may read it."""
+        """Returns the check of whether a reply made from this space may still be shown. None: anyone may read it."""
         if space is None or chat.private:
             return allow_everywhere
         lent = turn.linked_to == turn.user_id

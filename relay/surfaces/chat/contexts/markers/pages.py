@@ -69,7 +69,7 @@ def place(call: ChatContext, one: Keepit) -> str:
     if one.role == "user" and call.space.kind == "private":
         who = "Said by you"
     where = f", in “{escape_markdown(shorten(one.title, 60))}”" if one.title else ""
-    beside = f"\nBeside it: {escape_markdown(shorten(one.context, 110))}" if one.context else ""
+    beside = f"\nAround it: {escape_markdown(shorten(one.context, 110))}" if one.context else ""
     return f"{who}, {moment(one.at, call.zone)}{where}{beside}"
 
 

@@ -37,7 +37,7 @@ export function Page({ title, text, actions, tools, wide, children }) {
 export function Frame({ routes, here, me, children }) {
   const [open, setOpen] = useState(null);
   const close = () => setOpen(null);
-  useShortcut("?", "Help with the keyboard", () => setOpen("help"));
+  useShortcut("?", "Keyboard shortcuts", () => setOpen("help"));
   useShortcut("Escape", "Back", () => here.parent && goBack(here.parent));
   useEffect(() => showBackButton(here.parent ? () => closeDialog() || goBack(here.parent) : null), [here.parent]);
   useLayoutEffect(() => scrollTo(0, 0), [here.route.name]);
@@ -53,7 +53,7 @@ export function Frame({ routes, here, me, children }) {
       ${entries.map((route) => entry(route))}
       <button type="button" class="nav-more" aria-haspopup="dialog" aria-current=${rest.some(current) ? "true" : undefined} onClick=${() => setOpen("more")}><${Icon} name="more" /><span>More</span></button>
       <div class="nav-foot"><div class="who"><strong dir="auto">${me.name}</strong><span class="muted">Relay ${me.version}</span></div>
-        <${IconButton} icon="keyboard" label="Help with the keyboard" onClick=${() => setOpen("help")} /></div>
+        <${IconButton} icon="keyboard" label="Keyboard shortcuts" onClick=${() => setOpen("help")} /></div>
     </nav>
     <main id="content" class="content" tabindex="-1"><${Here.Provider} value=${here}>${children}</></main>
     <${Overlays} />

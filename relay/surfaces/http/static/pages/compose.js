@@ -76,7 +76,7 @@ function Builder({ project, may, projects, made, reload, add }) {
         <${Total} data=${preview.data} budget=${budget} made=${made} parts=${parts} />
         ${preview.error && html`<${Notice} tone="bad">${preview.error.message}</>`}
         <${Slider} label="Tokens" value=${budget} min=${1000} max=${100_000} step=${1000} format=${number} onInput=${setBudget} />
-        <${Segmented} label="Shared" value=${strategy} onChange=${setStrategy} options=${[["equal", "Equally"], ["recency", "Favor recent"], ["proportional", "By size"]]} />
+        <${Segmented} label="Shared" value=${strategy} onChange=${setStrategy} options=${[["equal", "Equally"], ["recency", "Favour recent"], ["proportional", "By size"]]} />
         ${!made && html`<${Text} label="Name" value=${name} onInput=${setName} maxlength="64" hint="Then /new with the name begins with it." />`}
         <div class="actions"><${Button} kind="primary" icon="compose" disabled=${!may || !parts.length || !(made || name.trim()) || made?.status === "making"} onClick=${compose}>${made ? "Compose again" : "Compose"}</>
           <${Button} icon="source" disabled=${!preview.data} onClick=${() => setOpen("preview")}>Preview</></div></></div>

@@ -107,7 +107,7 @@ function badges(row) {
 
 function Nothing({ query, add }) {
   if (query.q) return html`<${Empty} icon="search" title="Nothing found">No memory contains all of these words.</>`;
-  if (query.kind || query.state) return html`<${Empty} icon="memory" title="Nothing here">No memory fits this filter.</>`;
+  if (query.kind || query.state) return html`<${Empty} icon="memory" title="Nothing here">No memory matches this filter.</>`;
   if (query.space) return html`<${Empty} icon="memory" title="I know nothing here yet">I learn from what is said to me in the group.</>`;
   return html`<${Empty} icon="memory" title="I know nothing about you yet" action=${html`<${Button} icon="add" onClick=${add}>Remember something</>`}>
     Talk to me, or tell me what to remember.</>`;
@@ -125,5 +125,5 @@ function Merge({ rows, onClose, then }) {
     <${Segmented} label="Begin with" value=${text === rows[1].content ? "1" : "0"} onChange=${(one) => setText(rows[one].content)}
       options=${rows.map((row, at) => [String(at), `#${row.number}`])} />
     <${Text} label="What I remember from now on" value=${text} onInput=${setText} multiline />
-    <p class="hint">Both stay under “Past”, and you can undo it.</p></>`;
+    <p class="hint">Both stay under “Past”, and you can undo this.</p></>`;
 }

@@ -98,7 +98,7 @@ function Shown({ memory, yours, editable, past, reload }) {
 
 function Source({ memory }) {
   const found = useFetch(`/memories/${memory.id}/source`);
-  return html`<${Card} title="Where from"><${Loaded} of=${found} rows=${2}>${({ source }) => html`
+  return html`<${Card} title="Source"><${Loaded} of=${found} rows=${2}>${({ source }) => html`
     ${source.elsewhere && html`<p class="muted">It comes from another chat, which I don't show here.</p>`}
     ${source.said && html`<${Quoted} who=${source.said.role === "assistant" ? "I said" : source.said.name || "Someone"} said=${source.said} />`}
     ${source.answer && html`<${Quoted} who="I answered" said=${source.answer} />`}

@@ -107,14 +107,14 @@ function Quiet({ quiet, then }) {
     then();
   };
   const hold = () => ask({ title: "Be quiet", label: "Until when", value: "8:00", hint: "8:00 · tomorrow 9:00 · on (until you end it)", action: "Be quiet", save });
-  return html`<${Card} title="Quiet" text="Holds back reminders and everything else I say first." actions=${html`<${Button} onClick=${hold}>Be quiet…</>`} />`;
+  return html`<${Card} title="Quiet" text="Holds back reminders and everything else I send on my own." actions=${html`<${Button} onClick=${hold}>Be quiet…</>`} />`;
 }
 
 function Calendar() {
   const feed = useFetch("/reminders/calendar");
   const [address, setAddress] = useState("");
   const open = async () => {
-    if (feed.data?.token && !(await confirm({ title: "A new address?", text: "The current address stops working, also for calendars that use it.", action: "New address" }))) return;
+    if (feed.data?.token && !(await confirm({ title: "A new address?", text: "The current address stops working, even for calendars that use it.", action: "New address" }))) return;
     const { path } = await post("/reminders/calendar");
     setAddress(new URL(path, location.origin).href);
     feed.reload();

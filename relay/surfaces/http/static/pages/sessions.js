@@ -69,5 +69,5 @@ function Found({ project, words }) {
     row=${(one) => html`<${Row} href=${link(one.versionId ? `/sessions/${one.sessionId}/versions/${one.versionId}` : `/sessions/${one.sessionId}`)}
       title=${html`<${Snippet} text=${one.snippet} />`}
       badges=${html`<${Badge}>${one.versionId ? `version ${one.versionId}` : one.messageId ? "message" : "summary"}</>`} meta=${[day(one.at)]} />`}
-    empty=${html`<${Empty} icon="search" title="Nothing found">Try fewer or other words.</>`} />`;
+    empty=${html`<${Empty} icon="search" title="Nothing found">Try fewer or different words.</>`} />`;
 }

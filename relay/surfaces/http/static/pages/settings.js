@@ -45,18 +45,18 @@ function Sections({ all: { defaults, storage, keepitDecay, ui, autoDecay }, chan
       <${Segmented} label="Model" value=${defaults.model} onChange=${(one) => change("defaults", "model", one)} options=${[["small", "Small"], ["big", "Big"]]} />
       <${Switch} label="Markers fade" hint="Off: all markers stay word for word." checked=${defaults.keepitDecayEnabled} onChange=${(on) => change("defaults", "keepitDecayEnabled", on)} />
       <${Switch} label="Add each session to the library" checked=${defaults.autoRegisterSessions} onChange=${(on) => change("defaults", "autoRegisterSessions", on)} /></>
-    <${Card} title="Storage"><${Typed} label="Storage limit for versions" hint="Such as 500MB or 1GB. Beyond it, those used longest ago are pruned." value=${storage.maxCacheSize} onSave=${(text) => change("storage", "maxCacheSize", text)} />
-      <${Typed} label="Which versions stay" hint="all, how many of each session, such as 5, or for how long, such as 30d." value=${String(storage.compressionRetention)}
+    <${Card} title="Storage"><${Typed} label="Storage limit for versions" hint="For example 500MB or 1GB. Beyond that, the versions used longest ago are pruned." value=${storage.maxCacheSize} onSave=${(text) => change("storage", "maxCacheSize", text)} />
+      <${Typed} label="Which versions stay" hint="all; a number for each session, such as 5; or a time, such as 30d." value=${String(storage.compressionRetention)}
         onSave=${(text) => change("storage", "compressionRetention", /^\d+$/.test(text) ? Number(text) : text)} /></>
     <${Card} title="How markers fade" text="The lowest weight that survives, before ratio and distance.">
       ${[["light", "Light"], ["moderate", "Moderate"], ["aggressive", "Aggressive"]].map(([level, label]) => html`<${Dial} key=${level} label=${label} value=${base[level]}
         onSave=${(value) => change("keepitDecay", "compressionBase", { [level]: value })} />`)}
       <${Dial} label="Pinned from" value=${keepitDecay.pinnedWeight} min=${0.5} onSave=${(value) => change("keepitDecay", "pinnedWeight", value)} />
       <${Typed} label="Sessions further back count as" type="number" min="1" max="100" value=${String(keepitDecay.maxSessionDistance)} onSave=${(text) => change("keepitDecay", "maxSessionDistance", Number(text))} /></>
-    <${Card} title="At night" text="Unused sessions are compressed by themselves.">
+    <${Card} title="At night" text="Unused sessions are compressed automatically.">
       <${Switch} label="Compress unused sessions" checked=${autoDecay.enabled} onChange=${(on) => change("autoDecay", "enabled", on)} />
       ${autoDecay.enabled && html`<${Segmented} label="When" value=${autoDecay.schedule} onChange=${(one) => change("autoDecay", "schedule", one)} options=${[["daily", "Daily"], ["weekly", "Weekly"], ["on-access", "When opened"]]} />
-      <div class="grid">${[["createAfterDays", "First version after days"], ["aggressiveAfterDays", "Shorter one after days"], ["pruneIntermediateAfterDays", "Prune others after days"]].map(([name, label]) => html`
+      <div class="grid">${[["createAfterDays", "Days until the first version"], ["aggressiveAfterDays", "Days until the shorter one"], ["pruneIntermediateAfterDays", "Days until others are pruned"]].map(([name, label]) => html`
         <${Typed} key=${name} label=${label} type="number" min="1" value=${String(autoDecay[name])} onSave=${(text) => change("autoDecay", name, Number(text))} />`)}
         ${[["createPreset", "First version"], ["aggressivePreset", "Shorter one"]].map(([name, label]) => html`<${Select} key=${name} label=${label} value=${autoDecay[name]} options=${PRESETS} onChange=${(one) => change("autoDecay", name, one)} />`)}</div>`}</>
     <${Card} title="Pages"><${Segmented} label="Sessions as" value=${ui.defaultView} onChange=${(one) => change("ui", "defaultView", one)} options=${[["timeline", "Timeline"], ["list", "List"]]} />

@@ -35,7 +35,7 @@ function Report({ found }) {
       ${budget.each > 0 && html`<${Meter} label="Yours" value=${budget.own} max=${budget.each} text=${`${money(budget.own)} of ${money(budget.each)}`} />`}
       ${budget.all > 0 && budget.total !== null && html`<${Meter} label="Everyone" value=${budget.total} max=${budget.all} text=${`${money(budget.total)} of ${money(budget.all)}`} />`}</>`}
     <${Card}><${Facts} items=${[["Cost", cost(whole)], ["Answers", number(whole.answers)], ["Tokens in", tokens(asked(whole))], ["Tokens out", tokens(whole.output)],
-      ["From the cache", share(whole) === null ? "" : percent(share(whole))], ["A day", money(whole.spent / days.length)], ["Everyone, everywhere", everywhere && cost(everywhere)]]} />
+      ["From the cache", share(whole) === null ? "" : percent(share(whole))], ["Per day", money(whole.spent / days.length)], ["Everyone, everywhere", everywhere && cost(everywhere)]]} />
       ${whole.unpriced.length > 0 && html`<${Notice} tone="warn">No price known for ${whole.unpriced.join(", ")}. RELAY_PRICES names a file with prices.</>`}</>
     <${Card} title="Cost by day" text=${whole.spent ? `Most on ${day(starts[busiest])}: ${money(days[busiest].spent)}` : ""}>
       <${Chart} label=${`Cost by day, ${money(whole.spent)} in ${plural(days.length, "day")}`} x=${x} series=${series.cost} /></>

@@ -15,7 +15,7 @@ export function Parts({ parts, planned, states, change }) {
     moved.current?.focus();
     moved.current = null;
   });
-  if (!parts.length) return html`<${Empty} icon="compose" title="No sessions yet">Add some; the order is that of the text.</>`;
+  if (!parts.length) return html`<${Empty} icon="compose" title="No sessions yet">Add some. The text has them in this order.</>`;
   const set = (at, fields) => change(parts.map((one, here) => (here === at ? { ...one, ...fields } : one)));
   const move = (from, to) => {
     if (to < 0 || to >= parts.length || to === from) return;

@@ -34,7 +34,7 @@ export function Rows({ rows }) {
 }
 
 const SETTINGS = {
-  mode: "Mode", tierPreset: "Preset", customTiers: "Tiers", compactionRatio: "Wanted ratio", aggressiveness: "Level", model: "Model", method: "Made by",
+  mode: "Mode", tierPreset: "Preset", customTiers: "Tiers", compactionRatio: "Target ratio", aggressiveness: "Level", model: "Model", method: "Made by",
   skipFirstMessages: "First messages kept", keepitMode: "Markers", sessionDistance: "Sessions ago",
 };
 
