@@ -213,7 +213,7 @@ begin
 end $$;
 
 -- Stores a night's plan until a person approves it, and queues the question to p_to once. Queued messages carry
--- consolidation_id for their buttons. (Earlier versions pass buttons with {number} in their data.)
+-- consolidation_id for their buttons. /quiet holds the question back, since nobody asked for it.
 create or replace function public.relay_ask_consolidation(
     p_space_id bigint, p_bot_id bigint, p_plan jsonb, p_lost integer, p_active integer, p_through bigint, p_to jsonb,
     p_notice jsonb)
@@ -229,9 +229,10 @@ begin
     insert into consolidation (space_id, plan, lost, active) values (p_space_id, p_plan, p_lost, p_active)
     on conflict do nothing returning id into asked;
     perform public.relay_enqueue(p_bot_id, jsonb_build_array(jsonb_build_object(
-        'chat_id', person::bigint, 'user_id', person::bigint, 'space_id', p_notice -> 'space_id', 'payload',
-        replace((p_notice - 'inputs' - 'space_id')::text, '{number}', asked::text)::jsonb
-            || jsonb_build_object('consolidation_id', asked), 'inputs', p_notice -> 'inputs')))
+        'chat_id', person::bigint, 'user_id', person::bigint,
+        'space_id', (select id from space where kind = 'private' and owner_id = person::bigint),
+        'payload', p_notice || jsonb_build_object('consolidation_id', asked),
+        'key', 'consolidation ' || asked || ' ' || person)))
     from jsonb_array_elements_text(p_to) as person where asked is not null;
     return to_jsonb(asked is not null);
 end $$;

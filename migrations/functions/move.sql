@@ -206,6 +206,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select lease_until from duty where lease_until between now() and now() + interval '15 minutes')
     select jsonb_build_object(
         'id', (select id from identity),
+        'unused', relay.move_unused(),
         'leased', (select count(*) from lease),
         'leased_seconds', (select ceil(extract(epoch from max(until) - now())) from lease),
         'numbers', relay.move_numbers(),

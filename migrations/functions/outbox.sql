@@ -4,7 +4,7 @@
 -- Tests by its key whether a message speaks first: nobody asked for it now, so /quiet holds it back.
 create or replace function relay.speaks_first(p_key text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(p_key ~ '^(reminder|heartbeat|digest|idea) ', false)
+    select coalesce(p_key ~ '^(reminder|heartbeat|digest|idea|consolidation) ', false)
 $$;
 
 -- Queues messages for a bot's chats, each once per key (null: always): [{chat_id, topic_id, user_id, space_id, payload,

@@ -4,8 +4,9 @@
 create or replace function public.relay_proactive_gate(p_space_id bigint, p_user_id bigint, p_since timestamptz)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('now', now(),
-        'said_at', (select max(last_at) from thread where space_id = p_space_id and exists (
-            select from message m where m.thread_id = thread.id and m.user_id = p_user_id)),
+        'said_at', (select max(said.at) from thread t cross join lateral (
+            select m.created_at as at from message m where m.thread_id = t.id and m.user_id = p_user_id
+            order by m.id desc limit 1) said where t.space_id = p_space_id),
         'answering', exists (select from turn
             where user_id = p_user_id and kind = 'message' and status = 'working' and lease_until > now()),
         'quiet_until', (select quiet_until from space where id = p_space_id and quiet_until > now()),

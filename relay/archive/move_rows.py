@@ -42,6 +42,8 @@ class MoveState:
     """What a move, backup or restore needs to know about a database."""
 
     id: str
+    unused: bool
+    """It holds nothing but the soul that Relay starts with."""
     leased: int
     """How many leases Relay holds in it."""
     leased_seconds: int | None

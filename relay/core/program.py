@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -21,15 +22,15 @@ def find_folder() -> Path | None:
 
 
 def find_program(typed: str, found: str | None, here: Path | None) -> str:
-    """Returns the command that runs this program. `typed`: how it was called; `found`: the `relay` on the PATH, if
-    any; `here`: the current folder, if there is one."""
+    """Returns the command that runs this program, quoted for a shell. `typed`: how it was called; `found`: the `relay`
+    on the PATH, if any; `here`: the current folder, if there is one."""
     own = Path(typed)
     if own.name != "relay" or not own.is_file() or (found and Path(found).samefile(own)):
         return "relay"
-    return str(own.relative_to(here)) if here and own.is_relative_to(here) else typed
+    return shlex.quote(str(own.relative_to(here)) if here and own.is_relative_to(here) else typed)
 
 
-INSTALL = "uv pip install" if find_spec("pip") is None else f"{sys.executable} -m pip install"
+INSTALL = "uv pip install" if find_spec("pip") is None else f"{shlex.quote(sys.executable)} -m pip install"
 """The command that installs packages into Relay's environment. One made by uv has no pip."""
 RELAY = find_program(sys.argv[0], shutil.which("relay"), find_folder())
 """`relay` if that is on the PATH, otherwise its path, such as .venv/bin/relay."""

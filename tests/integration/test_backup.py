@@ -589,7 +589,7 @@ async def test_restore_saves_the_present_data_and_is_refused_while_relay_runs(
     side.sql("delete from duty")
     await commands.restore(settings, made.path, replace=True)
     told = capsys.readouterr().out
-    assert "about 1 message, 0 memories." in told
+    assert "about 1 message, 0 memories, and everything else in it." in told
     assert f" restore {made.path}" in told
     assert "To restore it: relay " not in told, "there is no relay command on PATH"
     assert side.sql("select left(text, 5) from message") == [("words",)]

@@ -22,7 +22,7 @@ from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
 from tests.integration.test_reminder_sql import due, make, queued
-from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, private
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, private
 
 USAGE = {"input_tokens": 900, "output_tokens": 40}
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -133,13 +133,14 @@ async def test_nothing_is_sent_if_the_model_has_nothing_to_say(store: Store, sql
 async def test_a_heartbeat_reads_days_and_times_in_the_persons_zone(store: Store, sql: Sql, driver: TurnDriver) -> None:
     await turn_on(store, zone="Asia/Tokyo")
     await driver.exchange(ADA, "I have to be at the dentist tomorrow")
-    await sql("update message set created_at = '2026-03-01T20:00Z'")
+    evening = datetime.now(UTC).replace(hour=20) - timedelta(days=2)
+    await sql("update message set created_at = %s", evening)
     at = datetime.now(UTC) + timedelta(hours=2)
     await make(store, "the dentist", next_at=at)
     model = Looker(send=False)
     await beat(store, sql, lookout(store, model))
     said = model.asked[0].messages[0]["content"][0]["text"]
-    assert "(Monday, 2026-03-02)\n" in said
+    assert f"({evening + timedelta(hours=9):%A, %Y-%m-%d})\n" in said
     assert f"- the dentist ({at.astimezone(ZoneInfo('Asia/Tokyo')):%Y-%m-%d %H:%M})" in said
 
 
@@ -265,6 +266,33 @@ async def test_a_check_sends_only_what_the_model_found(store: Store, sql: Sql, d
         assert opened.events[0].detail == (None if told else "nothing to say")
         assert opened.status == "ended"
         assert "train strike" in json.dumps(model.asked[0].messages)
+
+
+async def test_a_check_that_may_not_be_made_now_is_tried_again(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "Hello")
+    made = await make(store, "news", kind="check")
+    await due(sql, made)
+    for budget, said in ((0.0, []), (0.10, ["🔎 It is open."])):
+        out = lookout(store, Looker(send=True, text="It is open."), budget=budget)
+        await Runner(store, [reminder_kind(out, BOT.id)], BOT.id).run_due("reminder")
+        assert await queued(sql) == said
+        await sql("update reminder set next_at = now()")
+        await sql("update job set due_at = now() where kind = 'reminder'")
+    opened = await store.reminder(private(ADA), ADA, made.id)
+    assert opened is not None
+    assert [one.kind for one in opened.events] == ["fired", "looked", "made"]
+
+
+async def test_what_others_say_in_a_group_does_not_count_as_the_persons_words(
+    store: Store, sql: Sql, driver: TurnDriver
+) -> None:
+    await driver.exchange(ADA, "Bye", chat_id=GROUP)
+    await sql("update message set created_at = now() - interval '30 days'")
+    await driver.exchange(BEN, "Hello", chat_id=GROUP)
+    [(space,)] = await sql("select distinct space_id from message")
+    state = await store.proactive_gate(space, ADA, datetime.now(UTC))
+    assert state.said_at is not None
+    assert state.now - state.said_at > timedelta(days=29)
 
 
 async def test_checks_do_not_delay_ordinary_reminders(store: Store, sql: Sql, driver: TurnDriver) -> None:

@@ -315,6 +315,20 @@ def test_a_token_cannot_be_called_like_another_ones_number() -> None:
     assert run("token", "revoke", "1")[1] == "Revoked: 1 phone.\n"
 
 
+def test_a_restore_backs_up_a_database_without_messages(tmp_path: Path) -> None:
+    assert run("backup", "--to", str(tmp_path / "empty.relaybackup"))[0] == 0
+    assert "backed up" not in run("restore", str(tmp_path / "empty.relaybackup"), "--replace")[1]
+    assert run("preferences", "prefer", "short", "answers")[0] == 0
+    code, shown = run("restore", str(tmp_path / "empty.relaybackup"), "--replace")
+    assert code == 0
+    assert "about 0 messages, 0 memories, and everything else in it." in shown
+    (saved,) = (tmp_path / "data" / "backups").iterdir()
+    assert f"It is backed up in {saved}" in " ".join(shown.split())
+    assert "Prefer: short answers" not in run("preferences")[1]
+    assert run("restore", str(saved), "--replace")[0] == 0
+    assert "short answers" in run("preferences")[1]
+
+
 def test_a_restore_names_the_command_of_the_shell(tmp_path: Path) -> None:
     run("remember", "I", "sail")
     assert run("backup", "--to", str(tmp_path / "one.relaybackup"))[0] == 0

@@ -224,6 +224,17 @@ async def test_a_person_is_asked_before_much_is_changed(driver: TurnDriver, stor
     assert await known(sql) == ["Ada lives in Lisbon with Max", "Ada lives in Porto with Max"]
 
 
+async def test_a_person_who_wants_quiet_is_not_asked_at_night(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await driver.teach(ADA, "Ada lives in Berlin with Max")
+    await driver.teach(ADA, "Ada lives in Lisbon with Max")
+    await store.quiet(private(ADA), datetime.now(UTC) + timedelta(days=3))
+    assert (await night(store, Small("contradicts")))["consolidate"]["asked"] == 1
+    held = "select count(*)::integer from outbox where status = 'queued' and not_before > now() + interval '2 days'"
+    assert await sql(held) == [(1,)]
+    await store.quiet(private(ADA), None)
+    assert await sql(held) == [(0,)]
+
+
 async def test_changing_exactly_a_quarter_asks_nobody(driver: TurnDriver, store: Store, sql: Sql) -> None:
     for fact in (*FACTS[:2], "Ada lives in Berlin with Max", "Ada lives in Lisbon with Max"):
         await driver.teach(ADA, fact)

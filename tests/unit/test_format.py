@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from relay.surfaces.telegram.formatting import format as formatting
 from relay.surfaces.telegram.formatting import markdown
 from relay.surfaces.telegram.formatting.format import Formatted, format_preview, format_reply, run_formatting
-from relay.surfaces.telegram.formatting.literal import hide_addresses, hide_bars, hide_dollars, reveal
+from relay.surfaces.telegram.formatting.literal import hide_addresses, hide_bars, hide_dollars, hide_unmeant, reveal
 from relay.surfaces.telegram.formatting.markdown import CONFIG
 from relay.surfaces.telegram.formatting.split import split
 from relay.surfaces.telegram.formatting.styled import KINDS, Span, is_blank, tidy
@@ -627,12 +627,55 @@ def test_a_long_name_of_a_tag_that_never_ends_takes_no_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["https://", "https://a(", "https://a[_", "https://a**é", "https://a||b", "$1{", "}$", "$$a "]
+    "shown", ["12*34*56", "2**3**4", "See[^1].\n\n[^1]: word", "[^a-z]: x", "See[^1].\n\n[^1]: https://e.org/a"]
+)
+def test_products_and_footnotes_are_shown_as_they_are(shown: str) -> None:
+    for source in (shown, f"```\n{shown}\n```"):
+        (part,) = format_reply(source)
+        assert part.text == shown
+
+
+@pytest.mark.parametrize(
+    ("markdown", "bold"),
+    [
+        ("他说**“你好”**了", "“你好”"),
+        ("**重要：**内容", "重要："),
+        ("日本の**「東京」**は", "「東京」"),
+        ("이것은 **마크다운(Markdown)**을", "마크다운(Markdown)"),
+        ("**5%**的人", "5%"),
+        ("**5**th", "5"),
+        ("**“quoted”** text", "“quoted”"),
+    ],
+)
+def test_words_without_spaces_can_be_bold(markdown: str, bold: str) -> None:
+    (part,) = format_reply(markdown)
+    (entity,) = part.entities
+    assert entity["type"] == "bold"
+    assert part.text[entity["offset"] :][: entity["length"]] == bold
+    assert part.text == markdown.replace("**", "")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "https://",
+        "https://a(",
+        "https://a[_",
+        "https://a**é",
+        "https://a||b",
+        "$1{",
+        "}$",
+        "$$a ",
+        "1*",
+        "> ",
+        "[^",
+        "（**a",
+    ],
 )
 def test_hiding_marks_takes_no_time(piece: str) -> None:
     text = piece * (66_000 // len(piece))
     before = time.thread_time()
-    for hide in (hide_addresses, hide_bars, hide_dollars):
+    for hide in (hide_addresses, hide_bars, hide_dollars, hide_unmeant):
         assert reveal(hide(text)) == text
     assert time.thread_time() - before < 1
 

@@ -11,8 +11,8 @@ from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, REMINDER_LENGTH
 from relay.memory.rows.proactive.reminders import Intent
 
 PHRASE = re.compile(
-    r"(?:me )?(?:when|whenever|if) (?:i )?(?:mention |talk about |say )?(.+?)\s*[:,]\s*(.+)"
-    r"|(?:mich )?(?:wenn|sobald) (?:ich )?(?:von |über )?(.+?)(?: erwähne| spreche| rede)?\s*[:,]\s*(.+)",
+    r"(?:me )?(?:when|whenever|if) (?:i )?(?:mention |talk about |say )?(.+?)\s*[:,](?!\d)\s*(.+)"
+    r"|(?:mich )?(?:wenn|sobald) (?:ich )?(?:von |über )?(.+?)(?: erwähne| spreche| rede)?\s*[:,](?!\d)\s*(.+)",
     re.IGNORECASE | re.DOTALL,
 )
 REFUSED = {

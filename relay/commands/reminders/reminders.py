@@ -179,6 +179,8 @@ async def snooze(ctx: CommandContext, reminder_id: int, minutes: int) -> Reminde
     """Repeats a reminder in some minutes, or tomorrow morning (0), but no later than at the next occurrence of its
     rule, which would be lost otherwise."""
     one = await existing_reminder(ctx, reminder_id)
+    if one.rule and one.status == "paused":
+        raise Conflict("It's paused. Resume it first.")
     now = datetime.now(UTC)
     if minutes:
         again = now + timedelta(minutes=minutes)
@@ -228,11 +230,12 @@ async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
         raise Conflict("It waits for your OK." if one.status == "proposed" else OVER)
     if on:
         return await change(ctx, one, "paused", status="paused")
-    now = datetime.now(UTC)
-    following = one.next_at if one.next_at and one.next_at > now else following_occurrence(one)
+    now, following = datetime.now(UTC), following_occurrence(one)
+    if one.next_at and one.next_at > now:
+        return await change(ctx, one, "resumed", status="active")
     if following is None or following < now:
         raise Conflict("Its time has passed. Change the time, or delete it.")
-    return await change(ctx, one, "resumed", status="active", next_at=following.isoformat())
+    return await change(ctx, one, "resumed", status="active", next_at=following.isoformat(), occurrence=None)
 
 
 @operation("chat", "http")

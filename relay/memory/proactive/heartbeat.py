@@ -39,7 +39,7 @@ async def check(lookout: Lookout, one: DueReminder, now: datetime) -> Checked:
     if one.user_id not in lookout.allowed():
         return Checked("", NO_ACCESS)
     if why := explain_closed(state, lookout.limits, one.tzinfo, ALL_DAY):
-        return Checked("", why, again=now + AGAIN if state.answering else None)
+        return Checked("", why, again=now + AGAIN if state.answering or not one.rule else None)
     try:
         found = await recall(lookout, one)
         async with asyncio.timeout(CHECK_SECONDS):

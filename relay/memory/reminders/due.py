@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from relay.core.frozen import frozen
 from relay.core.text import escape_lines, escape_markdown, one_line
-from relay.memory.reminders.recurrence import last_occurrence, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import BadRule, last_occurrence, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import Checked, DueReminder, MovedOn, ReminderMessage, ReminderWork
 
 LATE = timedelta(minutes=2)
@@ -47,7 +47,13 @@ def first_of(work: ReminderWork) -> ReminderWork:
 def needs_check(work: ReminderWork) -> list[DueReminder]:
     """Returns the due reminders about which a model must be asked first."""
     held = work.told >= MOST_AN_HOUR
-    return [] if held else [one for one in work.reminders if one.kind == "check" and not is_missed(one, work.now)]
+    return (
+        []
+        if held
+        else [
+            one for one in work.reminders if one.kind == "check" and is_readable(one) and not is_missed(one, work.now)
+        ]
+    )
 
 
 def tell(work: ReminderWork, checked: Mapping[int, Checked]) -> Telling:
@@ -58,7 +64,9 @@ def tell(work: ReminderWork, checked: Mapping[int, Checked]) -> Telling:
     silent: list[ReminderMessage] = []
     missed: list[DueReminder] = []
     for one in work.reminders:
-        if one.asked and one.answered:
+        if not is_readable(one):
+            said.append(end_unreadable(one, work.now))
+        elif one.asked and one.answered:
             silent.append(ReminderMessage("", (move_on(one, work.now, "done"),)))
         elif is_missed(one, work.now):
             missed.append(one)
@@ -73,6 +81,20 @@ def tell(work: ReminderWork, checked: Mapping[int, Checked]) -> Telling:
     if len(said) > room:
         said = [*said[: room - 1], join(said[room - 1 :])]
     return Telling((*silent, *said))
+
+
+def is_readable(one: DueReminder) -> bool:
+    """Tests whether a reminder's rule is allowed. One that was stored earlier, or imported, may not be."""
+    try:
+        return not one.rule or bool(read_rule(one.rule, one.start_at))
+    except BadRule:
+        return False
+
+
+def end_unreadable(one: DueReminder, now: datetime) -> ReminderMessage:
+    """Returns the last message for a reminder whose rule can't be read."""
+    text = f"⏰ {escape_lines(one.text)}\n\nI can't read when this repeats, so this was the last time. Set it again: /remind"
+    return ReminderMessage(text, (MovedOn(one.id, one.next_at or now, "fired", None, status="ended"),), one.tainted)
 
 
 def is_missed(one: DueReminder, now: datetime) -> bool:

@@ -96,13 +96,13 @@ async def _make_room(settings: Settings, opened: Storage, state: MoveState, cons
     rows = state.sizes
     if state.unfinished:
         console.print("The database contains the remains of an unfinished move or restore. It will be deleted.")
-    elif rows["message"] or rows["memory"] or rows["event"]:
+    elif state.unused:
+        return
+    else:
         console.print(
             f"This replaces the data in the database: about {pluralize(rows['message'], 'message')}, "
-            f"{pluralize(rows['memory'], 'memory', 'memories')}."
+            f"{pluralize(rows['memory'], 'memory', 'memories')}, and everything else in it."
         )
-    else:
-        return
     if sys.stdin.isatty() and await read_line("Type yes to replace it: ") != "yes":
         raise RestoreRefused("Nothing was changed.")
     if not state.unfinished:

@@ -1,4 +1,5 @@
-"""Hides marks that format nothing from the Markdown parser: in web addresses, and the dollar signs of amounts. Pure."""
+"""Hides from the Markdown parser what it would misread: marks in web addresses and numbers, the dollar signs of
+amounts, and the punctuation that keeps words without spaces from being bold. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +7,10 @@ import re
 
 from relay.surfaces.telegram.formatting.formulas import code_ranges
 
-_MARKS = "*_~|$"
-_HIDDEN = "\x80\x81\x82\x83\x84"  # removed from every source before; to the parser, they are ordinary letters
+_WIDE, _NARROW = "“”‘’「」『』《》【】（）。，、！？：；", '":)%'
+_MARKS = f"*_~|$[{_WIDE}{_NARROW}"
+# Removed from every source before; to the parser, they are ordinary letters. U+0085 is a line break.
+_HIDDEN = "\x80\x81\x82\x83\x84" + "".join(map(chr, range(0x86, 0x86 + len(_MARKS) - 5)))
 _HIDE, _REVEAL = str.maketrans(_MARKS, _HIDDEN), str.maketrans(_HIDDEN, _MARKS)
 _MARK = re.compile(r"(?<!\\)[*_~$]")
 
@@ -18,6 +21,11 @@ _ADDRESS = re.compile(
         [^\s<>"`|()\[\]*_~]++ | [*_~]++(?!['\x80-\U0010ffff]) | \([^\s<>"`|()\[\]]*+\) | \[[^\s<>"`|()\[\]]*+\]
     )*+""",
     re.VERBOSE,
+)
+_PRODUCT = re.compile(r"(?<=[0-9])\*{1,2}(?=[0-9])")
+_FOOTNOTE = re.compile(r"^[ >]*\[(?=\^[^\]\n]+\]:)", re.MULTILINE)
+_BESIDE_BOLD = re.compile(
+    rf"(?<=\w\*\*)[{_WIDE}] | [{_WIDE}](?=\*\*\w) | [{_NARROW}](?=\*\*[^\W\x00-\x7f])", re.VERBOSE
 )
 _BEHIND = "?!.,:;*_~$'"  # doesn't belong to an address that it ends
 _ADDRESS_WITH_BARS = re.compile(r"(?i:https?)://(?=\w)[^\s<|]++(?:\|\|[A-Za-z0-9][^\s<|]*+\|\|[^\s<|]*+)*+")
@@ -35,6 +43,15 @@ def reveal(text: str) -> str:
 def hide_addresses(source: str) -> str:
     """Hides the marks in bare web addresses."""
     return _ADDRESS.sub(_hide_inside, source)
+
+
+def hide_unmeant(source: str) -> str:
+    """Hides the stars of products (2*3*4), the brackets of footnotes (the parser takes “[^1]: word” for a link's
+    address and drops it), and punctuation inside ** next to a letter: in Chinese and Japanese, CommonMark would show
+    the stars (https://github.com/commonmark/commonmark-spec/issues/650)."""
+    for pattern in (_PRODUCT, _FOOTNOTE, _BESIDE_BOLD):
+        source = pattern.sub(lambda found: found[0].translate(_HIDE), source)
+    return source
 
 
 def hide_bars(text: str) -> str:

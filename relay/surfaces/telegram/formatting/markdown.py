@@ -14,7 +14,7 @@ from telegramify_markdown.converter import STANDARD_OPTIONS, EventWalker
 
 from relay.surfaces.telegram.formatting.formulas import dollar_formulas
 from relay.surfaces.telegram.formatting.html_tags import TAG, TAG_EVENTS, without_tags
-from relay.surfaces.telegram.formatting.literal import hide_addresses, hide_bars, hide_dollars, reveal
+from relay.surfaces.telegram.formatting.literal import hide_addresses, hide_bars, hide_dollars, hide_unmeant, reveal
 from relay.surfaces.telegram.formatting.styled import KINDS, Span, utf16_offsets
 from relay.surfaces.telegram.formatting.tables import Cell, Event, name_of, payload_of, table_events
 
@@ -36,9 +36,10 @@ def convert(source: str) -> tuple[str, list[Span]]:
 
     The library's own `convert` drops tags like <T> and links in tables, takes || in code for spoilers and \( in code
     for formulas, and needs exponential time for || over quoted lines. So this corrects the parser's events before
-    the library's walker gets them. The parser doesn't see the marks in web addresses, nor the signs of amounts.
+    the library's walker gets them. The parser doesn't see the marks in web addresses and numbers, nor the signs of
+    amounts.
     """
-    source = hide_addresses(source)
+    source = hide_unmeant(hide_addresses(source))
     if "$" in source:
         source = hide_dollars(source)
     if "\\(" in source or "\\[" in source:

@@ -1,0 +1,57 @@
+"""Tests what a person does to a reminder: pausing, resuming and postponing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from relay.commands.reminders.reminders import pause, snooze
+from relay.core.errors import CommandRefused, Conflict
+from relay.memory.store import Store
+from tests.integration.conftest import Sql
+from tests.integration.test_forget_many import asked
+from tests.integration.test_reminder_sql import due, make, queued, tell
+from tests.integration.turn_driver import ADA, TurnDriver
+
+
+async def test_a_question_resumed_days_later_is_asked_anew(store: Store, sql: Sql, driver: TurnDriver) -> None:
+    call = asked(store, await driver.turn(ADA, "/reminders"))
+    made = await make(store, "Pills?", rule="FREQ=DAILY", kind="ask", repeat_minutes=60)
+    start = datetime.now(UTC) - timedelta(days=5)
+    await sql(
+        "update reminder set next_at = %s, occurrence = %s, start_at = %s, asked = 1",
+        start + timedelta(hours=1), start, start.replace(tzinfo=None),
+    )  # fmt: skip
+    await pause(call, made.id, True)
+    resumed = await pause(call, made.id, False)
+    assert (resumed.occurrence, resumed.asked) == (None, 0)
+    await due(sql, resumed)
+    await tell(store)
+    assert await queued(sql) == ["⏰ Pills?"]
+
+
+async def test_a_rule_that_cannot_be_read_is_not_resumed_and_holds_up_no_other(
+    store: Store, sql: Sql, driver: TurnDriver
+) -> None:
+    call = asked(store, await driver.turn(ADA, "/reminders"))
+    broken = await make(store, "Broken")
+    await sql("update reminder set rule = 'FREQ=SECONDLY', status = 'paused'")
+    with pytest.raises(CommandRefused, match="Change the time, or delete it"):
+        await pause(call, broken.id, False)
+    await sql("update reminder set status = 'active'")
+    await due(sql, broken)
+    await due(sql, await make(store))
+    await tell(store)
+    first, second = await queued(sql)
+    assert first.startswith("⏰ Broken\n\nI can't read when this repeats")
+    assert second == "⏰ Tea"
+    assert await sql("select status, next_at from reminder where id = %s", broken.id) == [("ended", None)]
+
+
+async def test_postponing_an_old_message_does_not_resume_a_paused_reminder(store: Store, driver: TurnDriver) -> None:
+    call = asked(store, await driver.turn(ADA, "/reminders"))
+    made = await make(store, rule="FREQ=DAILY")
+    await pause(call, made.id, True)
+    with pytest.raises(Conflict, match="It's paused"):
+        await snooze(call, made.id, 60)
