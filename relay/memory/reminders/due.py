@@ -46,14 +46,10 @@ def first_of(work: ReminderWork) -> ReminderWork:
 
 def needs_check(work: ReminderWork) -> list[DueReminder]:
     """Returns the due reminders about which a model must be asked first."""
-    held = work.told >= MOST_AN_HOUR
-    return (
-        []
-        if held
-        else [
-            one for one in work.reminders if one.kind == "check" and is_readable(one) and not is_missed(one, work.now)
-        ]
-    )
+    if work.told >= MOST_AN_HOUR:
+        return []
+    checks = [one for one in work.reminders if one.kind == "check" and is_readable(one)]
+    return [one for one in checks if not is_missed(one, work.now)]
 
 
 def tell(work: ReminderWork, checked: Mapping[int, Checked]) -> Telling:
@@ -93,7 +89,8 @@ def is_readable(one: DueReminder) -> bool:
 
 def end_unreadable(one: DueReminder, now: datetime) -> ReminderMessage:
     """Returns the last message for a reminder whose rule can't be read."""
-    text = f"⏰ {escape_lines(one.text)}\n\nI can't read when this repeats, so this was the last time. Set it again: /remind"
+    why = "I can't read when this repeats, so this was the last time. Set it again: /remind"
+    text = f"⏰ {escape_lines(one.text)}\n\n{why}"
     return ReminderMessage(text, (MovedOn(one.id, one.next_at or now, "fired", None, status="ended"),), one.tainted)
 
 
