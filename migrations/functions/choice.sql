@@ -113,6 +113,7 @@ begin
     reasons := coalesce(said.value -> 'dimensions', '[]');
     reasons := case when reasons ? p_reason then reasons - p_reason else reasons || to_jsonb(p_reason) end;
     update feedback set value = value || jsonb_build_object('dimensions', reasons) where id = said.id;
+    perform relay.free_jobs('preference', array[said.id::text]);
     perform relay.owe_job_anew('preference', said.id::text);
     update job set due_at = now() + interval '30 seconds' where kind = 'preference' and key = said.id::text;
     return jsonb_build_object('chose', said.value ->> 'chose', 'reasons', reasons);

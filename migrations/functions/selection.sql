@@ -5,7 +5,7 @@
 create or replace function relay.version_score(p_version relay.compression, p_criteria jsonb) returns numeric
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case when most is null then 1 when p_version.output_tokens > most then 0.1
-            else 0.5 + 0.5 * p_version.output_tokens / most end
+            else 0.5 + 0.5 * p_version.output_tokens / greatest(most, 1) end
         * case when preferred is null then 1 else greatest(0.5, 1 - abs(p_version.ratio - preferred) / 50) end
         * case when keeps and marked > 0 then 0.5 + 0.5 * kept / marked else 1 end
     from (select (p_criteria ->> 'maxTokens')::numeric as most, (p_criteria ->> 'preferredRatio')::numeric as preferred,

@@ -13,8 +13,9 @@ from relay.memory.store import Store
 from relay.surfaces.chat.preferences.pages import card
 from tests.integration.conftest import Sql
 from tests.integration.test_preference_attribution import Observer, answered, learned, observed, pattern, settled
+from tests.integration.test_preference_signals import retried
 from tests.integration.test_preference_sql import SHORT, of_ada, said, shown, tagged
-from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, fact, private
+from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, fact, private
 
 
 async def test_a_person_who_is_removed_and_returns_keeps_their_preferences(
@@ -40,6 +41,20 @@ async def test_only_one_of_two_processes_settles_an_act(
     rows = [{"type": "length", "pattern": "short answers", "polarity": 1, "weight": 0.1, "reinforcing": 0}]
     assert await another().store_observations(second, rows, {})
     assert not await store.store_observations(first, [rows[0] | {"pattern": "humour"}], {}), "the result comes too late"
+    assert await observed(sql) == [("short answers", 1, True)]
+
+
+async def test_a_reason_given_while_a_choice_is_attributed_counts(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    first, newer, _ = await retried(driver)
+    act: Json = {"kind": "compare", "about": {"turn_id": newer.turn_id}, "over": first.turn_id, "source": "button"}
+    await store.feedback(private(ADA), ADA, 0, ADA, act | {"value": {"chose": "a", "dimensions": []}})
+    [(said,)] = await sql("select id::text from feedback where kind = 'compare'")
+    [job] = await store.claim_jobs("preference", None, 1, said)
+    assert await store.preference_work(job) is not None
+    assert await store.choice_reason(private(ADA), ADA, newer.turn_id, "shorter") is not None
+    assert not await store.store_observations(job, [], {}), "it was read without the reason"
+    await settled(sql)
+    assert await learned(store, Observer()) == 1
     assert await observed(sql) == [("short answers", 1, True)]
 
 

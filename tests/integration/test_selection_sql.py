@@ -102,6 +102,13 @@ SHARES = [
 ]
 
 
+async def test_an_empty_session_with_a_version_is_used_as_it_is(sql: Sql) -> None:
+    [(session,)] = await sql(SESSION)
+    await sql(VERSION, 1, "v001_tiered-standard_0", 0, "1", "{}", "ready", session)
+    [(found,)] = await sql("select public.relay_select_version(%s, %s::jsonb)", session, '{"maxTokens": 0}')
+    assert found["choice"] == "original"
+
+
 @pytest.mark.parametrize(("budget", "strategy", "sizes", "shares"), SHARES)
 async def test_the_budget_is_shared_as_the_table_specifies(
     sql: Sql, budget: int, strategy: str, sizes: list[int], shares: list[int]

@@ -174,6 +174,30 @@ def test_an_extract_prefers_the_persons_statements() -> None:
     assert [row.text for row in everything] == [unit.text.strip() for unit in said]
 
 
+ENDLESS = {
+    "words": "log line without end " * 20_000,
+    "one word": "あいうえお" * 20_000,
+    "code": "```\n" + "    log line\n" * 20_000 + "```",
+    "short": "and then we went on to the next house and so on " * 8,
+}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
+def test_of_a_text_without_sentence_ends_as_much_stays_as_fits(text: str) -> None:
+    [part] = parts(units(text, "Ok."), CompressionSettings(mode="uniform", ratio=30))
+    row, *_ = extract([part])
+    assert row.role == "user"
+    assert row.text.startswith(text[:20])
+    assert 0.7 * part.target <= estimate_tokens(row.text) <= part.target
+    assert row.text.splitlines()[1:4] == text.splitlines()[1:4], "lines stay as they are"
+
+
+def test_of_a_text_without_sentence_ends_what_tells_most_stays() -> None:
+    text = f"{'log line without end ' * 9_000}the locker of Mara opens with 4711 {'log line without end ' * 9_000}"
+    [part] = parts(units(text, "Ok."), CompressionSettings(mode="uniform", ratio=100))
+    assert "the locker of Mara opens with 4711" in extract([part])[0].text
+
+
 @given(st.integers(0, 10_000), st.integers(1, 400))
 @examples(60)
 def test_an_extract_keeps_its_size_and_the_original_words(seed: int, target: int) -> None:

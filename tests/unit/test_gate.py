@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -317,6 +318,105 @@ async def test_what_is_booked_while_a_turn_begins_counts() -> None:
         await gate.ask(request("3"), Charge("judge", user_id=ADA), 5)
         await gate.count_before(work, charge, NOTHING)
         assert books.read == read, "there is no budget: it is not read again"
+
+
+class SpentLedger(FakeLedger):
+    """A ledger in which each person has used so many tokens today."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__()
+        self.tokens = tokens
+
+    async def find_account(self, charge: Charge, since: datetime) -> Account:
+        use = ChargedUse(model="m", own=True, input=0, cached=0, written=0, output=self.tokens, searches=0)
+        return Account(charge.user_id, (use,))
+
+
+class OneByOne(HeldModel):
+    """A model whose answers are released one by one, by their request's text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.released: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
+        self.asked.append(text := request.messages[0]["content"][0]["text"])
+        await self.released[text].wait()
+        return Step([{"type": "text", "text": text}], "end_turn", {}, "m")
+
+    async def release(self, text: str) -> None:
+        self.released[text].set()
+        await settle()
+
+
+def asking(gate: Gate, text: str, person: int, most: int = 1) -> asyncio.Task[Step]:
+    return asyncio.create_task(gate.ask(request(text, most), Charge("judge", user_id=person), 5))
+
+
+async def test_near_their_own_budget_a_person_does_not_wait_for_others() -> None:
+    model = OneByOne()
+    gate = Gate(model, SpentLedger(9), Budget(each=1, prices=PRICES))
+    held = asking(gate, "ben", BEN)
+    await settle()
+    dear = asking(gate, "ada", ADA, most=100)
+    await settle()
+    assert model.asked == ["ben", "ada"]
+    again = asking(gate, "ada again", ADA)
+    await settle()
+    assert model.asked == ["ben", "ada"], "a person waits for their own calls"
+    for text in ("ada", "ada again", "ben"):
+        await model.release(text)
+    await asyncio.gather(held, dear, again)
+
+
+@pytest.mark.parametrize("budget", [Budget(each=1, prices=PRICES), Budget(total=1, prices=PRICES)])
+async def test_calls_that_wait_for_the_same_budget_come_in_their_order(budget: Budget) -> None:
+    model = OneByOne()
+    gate = Gate(model, SpentLedger(5), budget)
+    tasks = [asking(gate, "first", ADA)]
+    await settle()
+    tasks += [asking(gate, "dear", ADA, most=100)]
+    await settle()
+    tasks += [asking(gate, "later", ADA), asking(gate, "latest", ADA)]
+    await settle()
+    assert model.asked == ["first"], "what would fit does not overtake"
+    await model.release("first")
+    assert model.asked == ["first", "dear"]
+    await model.release("dear")
+    assert model.asked == ["first", "dear", "later", "latest"]
+    await model.release("later")
+    await model.release("latest")
+    await asyncio.gather(*tasks)
+
+
+async def test_who_stops_waiting_lets_the_next_one_begin() -> None:
+    model = OneByOne()
+    gate = Gate(model, SpentLedger(5), Budget(each=1, prices=PRICES))
+    held = asking(gate, "held", ADA)
+    await settle()
+    dear = asking(gate, "dear", ADA, most=100)
+    await settle()
+    small = asking(gate, "small", ADA)
+    await settle()
+    dear.cancel()
+    await settle()
+    assert model.asked == ["held", "small"]
+    await model.release("held")
+    await model.release("small")
+    await asyncio.gather(held, small)
+
+
+async def test_who_waits_for_their_own_budget_holds_nobody_else_up() -> None:
+    model = OneByOne()
+    gate = Gate(model, SpentLedger(9), Budget(total=100, each=1, prices=PRICES))
+    tasks = [asking(gate, "ada", ADA)]
+    await settle()
+    tasks += [asking(gate, "ada waits", ADA), asking(gate, "ben", BEN)]
+    await settle()
+    assert model.asked == ["ada", "ben"]
+    for text in ("ben", "ada", "ada waits"):
+        await model.release(text)
+    await asyncio.gather(*tasks)
 
 
 async def test_any_remaining_budget_allows_one_more_call() -> None:

@@ -1,4 +1,5 @@
-"""Compresses without a model: a version keeps whole sentences of its messages. Pure and deterministic.
+"""Compresses without a model: a version keeps whole sentences of its messages, and parts of very long ones. Pure and
+deterministic.
 
 The person's own sentences come before any of the assistant's: measured on long conversations, that alone keeps several
 times more of what is asked for later. Among them, statements with rare words, numbers, names and dates come first;
@@ -12,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from relay.core.frozen import frozen
 from relay.memory.contexts.pieces import Piece, Stretch
@@ -28,6 +30,10 @@ from relay.memory.rows.contexts.versions import VersionRow
 
 EXCHANGE_SHARE = 0.05
 """The share of the size that the first exchange may take, and also the last one."""
+LEAST_WHOLE = 128
+"""A sentence of at most so many bytes stays whole, and so does one that takes at most half of the size."""
+PART_LENGTH = 200
+"""The most characters of a part of a longer sentence."""
 QUESTION = re.compile(r"[?？][\"'”’»)\]*_]*$")
 NAME = re.compile(r"(?<=[\w,;] )[A-ZÄÖÜ][\w’'-]+")
 """A word that begins with a capital letter within a sentence."""
@@ -79,7 +85,8 @@ def extract(stretches: Sequence[Stretch], weights: Weights = WEIGHTS) -> list[Ve
     """Returns the rows of stretches, besides those that are kept: one row for each message with remaining sentences.
     Together they have at most the size of the targets."""
     pieces = [piece for stretch in stretches for piece in stretch.pieces]
-    return pick(stretches, [stretch.target for stretch in stretches], weigh(pieces, weights))
+    longest = [max(LEAST_WHOLE, stretch.target * 2) for stretch in stretches for _ in stretch.pieces]
+    return pick(stretches, [stretch.target for stretch in stretches], weigh(pieces, weights, longest))
 
 
 def pick(stretches: Sequence[Stretch], targets: Sequence[int], weighed: Sequence[WeighedSentence]) -> list[VersionRow]:
@@ -94,9 +101,14 @@ def pick(stretches: Sequence[Stretch], targets: Sequence[int], weighed: Sequence
     return rows
 
 
-def weigh(pieces: Sequence[Piece], weights: Weights) -> list[WeighedSentence]:
-    """Returns the sentences of all pieces, in order, with their worth."""
-    split = [(place, one) for place, piece in enumerate(pieces) for one in sentences_of(piece.text)]
+def weigh(pieces: Sequence[Piece], weights: Weights, longest: Sequence[int] = ()) -> list[WeighedSentence]:
+    """Returns the sentences of all pieces, in order, with their worth. `longest`: the bytes above which each piece's
+    sentences are split."""
+    split = [
+        (place, one)
+        for place, piece in enumerate(pieces)
+        for one in (parts_of(piece.text, longest[place]) if longest else sentences_of(piece.text))
+    ]
     words = [words_of(one.text) for _, one in split]
     rare = rarities(words)
     later = taken_up(pieces, [place for place, _ in split], words, rare)
@@ -107,6 +119,21 @@ def weigh(pieces: Sequence[Piece], weights: Weights) -> list[WeighedSentence]:
             0 if own else answered(one, again, max((rare[word] for word in said), default=0.0), weights)
         )
         found.append(WeighedSentence(place, one, own, 1 / (1 + math.exp(-worth)) / one.size**weights.size))
+    return found
+
+
+def parts_of(text: str, longest: int) -> list[Sentence]:
+    """Returns the sentences of a text. A sentence of more than `longest` bytes is split at white space."""
+    found: list[Sentence] = []
+    for one in sentences_of(text):
+        if one.size <= longest:
+            found.append(replace(one, place=len(found)))
+            continue
+        most, begins_line = min(PART_LENGTH, longest // 4), one.begins_line
+        for part in re.finditer(rf"(.{{1,{most}}})(\s|\Z)|.{{{most}}}", one.text, re.DOTALL):
+            if part[0].strip():
+                found.append(Sentence(len(found), part[1] or part[0], begins_line))
+            begins_line = part[2] == "\n"
     return found
 
 

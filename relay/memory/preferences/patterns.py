@@ -193,6 +193,8 @@ def _tagged() -> Iterator[tuple[str, Pattern]]:
 
 
 SAME_AS = dict(_tagged()) | {
+    "shorter": Pattern("length", "short answers", 1),
+    "longer": Pattern("length", "short answers", -1),
     "shorter answers": Pattern("length", "short answers", 1),
     "long answers": Pattern("length", "short answers", -1),
     "longer answers": Pattern("length", "short answers", -1),

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import copy
 import hashlib
+import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -69,8 +70,10 @@ class RunningCalls:
     """A process's running model calls."""
 
     works: list[Work] = field(default_factory=list)
+    waiting: dict[Work, set[int | None]] = field(default_factory=dict)
+    """Works that wait, in the order they came, and for which budgets: a payer's, or everyone's (None)."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set and replaced whenever a call ends."""
+    """Set and replaced whenever a call ends, or no longer waits."""
     joined: dict[str, SharedCall] = field(default_factory=dict)
     locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
@@ -193,18 +196,39 @@ class Gate:
             self._wake()
 
     async def _admit(self, work: Work, request: ModelRequest) -> None:
-        """Waits while running calls may use up the budget that this one needs. Raises `BudgetUsedUp`."""
+        """Waits while running calls may use up a budget that this one needs, or while an earlier one waits for it.
+        Raises `BudgetUsedUp`."""
         if not self.budget.limited:
             return
         cost = self.budget.prices.cost(request.model, estimate_most(request)) or 0.0
-        while True:
-            if why := self.budget.used_up(self._sum_spent(work, 0.0)):
-                raise BudgetUsedUp(why)
-            under_way = any(other.reserved for other in self._under_way.works)
-            if not under_way or not self.budget.used_up(self._sum_spent(work, cost)):
-                work.reserved = cost
-                return
-            await self._under_way.ended.wait()
+        waiting = self._under_way.waiting
+        try:
+            while True:
+                if why := self.budget.used_up(self._sum_spent(work, 0.0)):
+                    raise BudgetUsedUp(why)
+                if not (budgets := self._find_short(work, cost)):
+                    work.reserved = cost
+                    return
+                waiting[work] = budgets
+                await self._under_way.ended.wait()
+        finally:
+            if waiting.pop(work, None):
+                self._wake()
+
+    def _find_short(self, work: Work, cost: float) -> set[int | None]:
+        """Returns the budgets, as in `RunningCalls.waiting`, that a call of this cost has to wait for."""
+        if not cost:
+            return set()
+        spent = self._sum_spent(work, cost)
+        payers = {other.user_id for other in self._under_way.works if other.reserved}
+        short: set[int | None] = set()
+        if payers and self.budget.used_up(Spent(total=spent.total)):
+            short.add(None)
+        if work.user_id in payers - {None} and self.budget.used_up(Spent(own=spent.own)):
+            short.add(work.user_id)
+        for other in itertools.takewhile(lambda other: other is not work, self._under_way.waiting):
+            short |= self._under_way.waiting[other] & {None, work.user_id}
+        return short
 
     def _sum_spent(self, work: Work, more: float) -> Spent:
         """Returns what is spent from this work's view, including others' running use. With `more` dollars, also what
