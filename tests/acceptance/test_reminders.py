@@ -259,6 +259,7 @@ async def test_a_reminder_that_asks_the_model_runs_at_most_hourly(bot: SharedBot
     )
     assert "at least an hour" in (await bot.ask(dm, ada, "every 10 minutes", reply_to=asking)).text
     assert "every 2 hours" in (await bot.ask(dm, ada, "every 2 hours", reply_to=asking)).text
+    assert "such as: every day 23:30" in (await bot.ask(dm, ada, "23:30", reply_to=asking)).text
 
 
 async def test_a_new_answer_removes_the_reminders_of_the_former_one(bot: SharedBot) -> None:

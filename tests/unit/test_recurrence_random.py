@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from time import process_time
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -267,6 +268,36 @@ def test_29_february_is_due_only_in_leap_years() -> None:
     last = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1"
     found = [text[:10] for text in local_times(last, datetime(2027, 2, 28, 9), "Europe/Berlin", 3)]
     assert found == ["2027-02-28", "2028-02-29", "2029-02-28"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=MINUTELY;INTERVAL=5;BYSETPOS=3", "FREQ=MINUTELY;INTERVAL=5;BYMONTH=2;BYMONTHDAY=30",
+        "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", "FREQ=DAILY;BYMONTH=13",
+        "FREQ=DAILY;INTERVAL=7;BYDAY=WE", "FREQ=WEEKLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=MONTHLY;INTERVAL=2;BYMONTH=2",
+        "FREQ=MONTHLY;BYDAY=5MO;BYMONTHDAY=1", "FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29",
+        "FREQ=YEARLY;BYDAY=1MO;BYSETPOS=2",
+    ],
+)  # fmt: skip
+def test_a_rule_that_never_comes_is_refused_at_once(rule: str) -> None:
+    began = process_time()
+    with pytest.raises(BadRule, match="never comes"):
+        read_rule(rule, datetime(2026, 11, 26, 9))
+    assert process_time() - began < 0.5
+
+
+def test_a_weekday_beyond_the_last_of_a_month_is_refused() -> None:
+    with pytest.raises(BadRule, match="BYDAY"):
+        read_rule("FREQ=YEARLY;BYMONTH=12;BYDAY=1MO,54MO", datetime(2026, 11, 26, 9))
+
+
+@pytest.mark.parametrize("freq", ["MINUTELY;INTERVAL=7", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"])
+def test_a_rule_that_comes_every_few_years_is_allowed(freq: str) -> None:
+    rule = read_rule(f"FREQ={freq};BYMONTH=2;BYMONTHDAY=29", datetime(2028, 3, 1, 9))
+    found = next_occurrence(rule, UTC, datetime(2028, 3, 1, 9, tzinfo=UTC))
+    assert found is not None
+    assert found.date() == date(2032, 2, 29)
 
 
 def test_a_skipped_hour_does_not_hide_earlier_occurrences() -> None:

@@ -42,6 +42,12 @@ def read_phrases() -> list[Phrase]:
     return [Phrase(*line.split("\t")) for line in lines if not line.startswith("#")]
 
 
+def newest_phrases() -> list[Phrase]:
+    """The phrases from the first of which a time was once stated with confidence, and wrong."""
+    phrases = read_phrases()
+    return phrases[[one.words for one in phrases].index("tomorrow call mom at 9:00") :]
+
+
 def occurrences(start: datetime, rule: str) -> list[datetime]:
     """The first local times of a rule."""
     local = start.replace(tzinfo=None)
@@ -101,6 +107,34 @@ def test_reminder_phrases_are_almost_never_misunderstood() -> None:
     assert len(phrases) >= 320
     assert judged[WRONG] <= len(phrases) * 0.01, judged
     assert judged[EXACT] >= len(phrases) * 0.93, judged
+
+
+@pytest.mark.parametrize("phrase", newest_phrases(), ids=lambda phrase: phrase.words)
+def test_no_time_is_set_while_another_part_of_it_is_left_over(phrase: Phrase) -> None:
+    assert judge(phrase) == EXACT
+
+
+def first_days(words: str, now: datetime, number: int = 4) -> list[str]:
+    read = read_phrase(words, now, BERLIN)
+    assert isinstance(read, Understood)
+    return [f"{one:%Y-%m-%d}" for one in occurrences(read.start, read.rule)[:number]]
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "days"),
+    [
+        ("2027-01-31", "every month 9:00 rent", ["2027-01-31", "2027-02-28", "2027-03-31", "2027-04-30"]),
+        ("2027-01-29", "jeden Monat 9:00 Miete", ["2027-01-29", "2027-02-28", "2027-03-29", "2027-04-29"]),
+        ("2027-01-28", "every month 9:00 rent", ["2027-01-28", "2027-02-28", "2027-03-28", "2027-04-28"]),
+        ("2028-02-29", "every year 9:00 party", ["2028-02-29", "2029-02-28", "2030-02-28", "2031-02-28"]),
+        ("2026-11-25", "every 4 years february 29 9:00 party", ["2028-02-29", "2032-02-29", "2036-02-29"]),
+        ("2026-11-25", "every year on february 29 9:00 party", ["2027-02-28", "2028-02-29", "2029-02-28"]),
+        ("2026-11-25", "every 2 months on the 31st 9:00 pay", ["2026-12-31", "2027-02-28", "2027-04-30"]),
+    ],
+)  # fmt: skip
+def test_a_day_that_a_month_lacks_is_its_last_day(said: str, words: str, days: list[str]) -> None:
+    now = datetime.fromisoformat(f"{said}T07:00").replace(tzinfo=BERLIN)
+    assert first_days(words, now, len(days)) == days
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.limits import REMINDER_LENGTH
 from relay.memory.reminders.phrases import Unclear, read_phrase
-from relay.memory.reminders.recurrence import STEPS, BadRule, least_gap, localize, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import BadRule, least_gap, localize, next_occurrence, read_rule
+from relay.memory.reminders.rule_days import STEPS
 from relay.memory.rows.proactive.reminders import Reminder
 
 
@@ -31,7 +32,8 @@ class ReminderPatch:
 async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     """Changes a reminder's time, its text, or both, depending on the words: `friday 9:00`, `friday 9:00 bins`,
     `bins`. The time is meant in the person's time zone. A time of day alone changes that of a rule, in the rule's own
-    zone, or moves a single reminder within its day."""
+    zone, or moves a single reminder within its day. Raises `CommandRefused` if it can't be understood, as a time of day
+    for what comes every few hours."""
     one = await existing_reminder(ctx, reminder_id)
     now = datetime.now(UTC)
     said = read_phrase(words, now, ctx.zone)
@@ -47,7 +49,10 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
         following = within if within > now else following
     local = following.replace(tzinfo=None)
     try:
-        if said.bare and one.rule and not any(f"FREQ={step}" in one.rule for step in STEPS):
+        if said.bare and any(f"FREQ={step}" in one.rule for step in STEPS):
+            often = f"every day {local:%H:%M}"
+            raise CommandRefused(f"It comes {one.repeats}. Say how often it should come instead, such as: {often}")
+        if said.bare and one.rule:
             zone, rule, local = one.tzinfo, one.rule, datetime.combine(one.start_at, local.time())
         if rule:
             found = next_occurrence(read_rule(rule, local, least_gap(one.kind)), zone, now)

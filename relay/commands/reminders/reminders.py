@@ -11,6 +11,7 @@ from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, Ou
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
 from relay.memory.reminders.calendar import make_calendar
+from relay.memory.reminders.due import MISSED
 from relay.memory.reminders.phrases import Unclear, Understood, read_phrase
 from relay.memory.reminders.recurrence import BadRule, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import NewReminder, OpenedReminder, Reminder, ReminderPage
@@ -23,6 +24,7 @@ QUIET_HERE = (
     "In a group, only its administrators and my admins can do that, because it affects everyone. You can pause your "
     "own reminders: /reminders"
 )
+PASSED = "Its time has passed. Set another one, for example: /remind tomorrow 9:00 call the dentist"
 CHANGED = "That reminder has changed in the meantime. See /reminders."
 REFUSED = {
     "many": f"You have {OPEN_REMINDERS} reminders, which is the limit. Delete one first: /reminders",
@@ -240,22 +242,33 @@ async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
 
 @operation("chat", "http")
 async def delete(ctx: CommandContext, reminder_id: int, on: bool = True) -> Reminder:
-    """Deletes a reminder, or restores it."""
+    """Deletes a reminder, or restores it. Raises `Conflict` if its time passed too long ago to be sent late."""
     one = await own_reminder(ctx, reminder_id)
     if on == (one.status == "deleted"):
         return one
     if on:
         return await change(ctx, one, "deleted", status="deleted")
-    if one.rule and one.next_at and one.next_at < datetime.now(UTC):
-        following = following_occurrence(one)
-        return await change(ctx, one, "restored", next_at=following and following.isoformat(), occurrence=None)
-    return await change(ctx, one, "restored")
+    late = datetime.now(UTC) - one.next_at if one.next_at and not one.rule else timedelta()
+    return await change(ctx, one, "restored", **ahead(one) if one.rule or late > MISSED else {})
 
 
 async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:
-    """Starts a reminder that waits for a tap."""
+    """Starts a reminder that waits for a tap. Raises `Conflict` if its time has passed."""
     one = await own_reminder(ctx, reminder_id)
-    return one if one.status != "proposed" else await change(ctx, one, "changed", status="active")
+    if one.status != "proposed":
+        return one
+    return await change(ctx, one, "changed", status="active", **ahead(one))
+
+
+def ahead(one: Reminder) -> dict[str, object]:
+    """Returns the changes that move a reminder whose time has passed to the next time of its rule. Raises `Conflict`
+    if there is none: the reminder would be listed at once as missed."""
+    if one.next_at is None or one.next_at > datetime.now(UTC):
+        return {}
+    following = following_occurrence(one) if one.rule else None
+    if following is None:
+        raise Conflict(PASSED)
+    return {"next_at": following.isoformat(), "occurrence": None}
 
 
 @command(

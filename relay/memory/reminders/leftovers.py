@@ -5,23 +5,33 @@ They leave open what is meant, so the person is asked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 from zoneinfo import available_timezones
 
-from relay.memory.reminders.languages.language import HOUR, MINUTE, Language, words
+from relay.memory.reminders.languages.language import HOUR, MINUTE, MORNING, Language, words
 from relay.memory.reminders.meaning.times import Open
-from relay.memory.reminders.reading.parts import Reading, number, word
+from relay.memory.reminders.reading.clocks import minutes_behind
+from relay.memory.reminders.reading.parts import Reading, number, skip, word
 from relay.memory.reminders.reading.reader import LONGEST, read_end, read_parts
 
 ZONES = words("utc gmt bst cet cest eet eest est edt cst cdt mst mdt pst pdt jst aest aedt msk ortszeit")
 REGIONS = words("eastern central mountain pacific local")
 NAME_LETTERS = 5
 """The least letters of a word that may be a misspelt day."""
+SHORT_LETTERS = 2
+"""Abbreviations of so many letters, without a full stop, are mostly other words: so, do."""
 ALIKE = 0.8
 LATEST_HOUR = 24
 DASHES = words("- – —")
+MOST_WORDS = 300
+"""How many words of a text are searched for a time."""
+DAY_WORDS = 8
+"""The most words that begin a time in a text."""
+HOUR_IN_TEXT = re.compile(r"\d{1,2}:\d\d.*|\d{1,2}(?:am|pm|uhr)")
+WHICH_PART = "In the morning or in the evening? Write the hour on the 24-hour clock, beside the day: tomorrow 20:00."
 
 
 def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
@@ -36,7 +46,41 @@ def find_before(language: Language, reading: Reading, tokens: Sequence[str], beg
         return Open(f"At what time should I remind you? Write the time first, for example: {language.example}.")
     if reading.has_day and any(ends_in_day(language, tokens[:begin], at) for at in range(max(0, begin - 3), begin)):
         return Open(f"On which of the two days? Write the time first, for example: {language.example}.")
+    if says_more(language, tokens[:begin]):
+        return two_times(language)
+    if begin and is_bare(reading) and is_short_day(language, tokens[skip(tokens[: begin - 1], 0, language.leading)]):
+        return Open(f"On which day? Write it beside the time, for example: {language.example}.")
+    parts = {language.parts[one] for one in tokens[:begin] if one in language.parts}
+    if parts - {MORNING} and not reading.part and (reading.hour or 24) <= 12:
+        return Open(WHICH_PART)
     return find_misspelt(language, reading, before)
+
+
+def two_times(language: Language) -> Open:
+    """Returns a question about two times, of which one may belong to the text."""
+    return Open(f"Which of the two times is meant? Write all of it first, for example: {language.example}.")
+
+
+def says_more(language: Language, tokens: Sequence[str]) -> bool:
+    """Tests whether a text says a day, a rhythm, a span or an hour."""
+    hours = language.oclock | language.meridiem.keys()
+    return any(
+        begins_day(language, tokens[at : at + DAY_WORDS])
+        or HOUR_IN_TEXT.fullmatch(tokens[at])
+        or tokens[at] in language.clocks
+        or (tokens[at].isdigit() and word(tokens, at + 1) in hours)
+        for at in range(min(len(tokens), MOST_WORDS))
+    )
+
+
+def begins_day(language: Language, tokens: Sequence[str]) -> bool:
+    """Tests whether words begin with a day, a rhythm or a span. The 2nd candidate and Fr. Müller are none."""
+    reading, _ = read_parts(language, tokens, 0)
+    if reading is None or tokens[0] == "24/7" or is_short_day(language, tokens[0]):
+        return False
+    numbered = reading.day is not None and reading.month is None and not reading.weekdays
+    day = (reading.has_day and not numbered) or bool(reading.next_unit)
+    return day or reading.every or reading.amount is not None
 
 
 def find_after(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
@@ -57,7 +101,14 @@ def find_after(language: Language, reading: Reading, tokens: Sequence[str], begi
         return Open("Please give one time for each reminder, or one rule: every monday and friday 8:00.")
     if is_bare(reading) and has_day_behind(language, tokens, end):
         return Open(f"On which day? Write it beside the time, for example: {language.example}.")
+    if minute := find_minute(language, reading, tokens, end):
+        return Open(f"At {reading.hour}:{minute:02}, or at {reading.hour}:00? Write the time with a colon.")
     return find_misspelt(language, reading, after)
+
+
+def is_short_day(language: Language, said: str) -> bool:
+    """Tests whether a word may be an abbreviated day: fri, Fr., but not so."""
+    return said.rstrip(".") in language.short_weekdays and len(said) > SHORT_LETTERS
 
 
 def ends_in_day(language: Language, tokens: Sequence[str], at: int) -> bool:
@@ -72,11 +123,20 @@ def is_bare(reading: Reading) -> bool:
 
 
 def has_day_behind(language: Language, tokens: Sequence[str], end: int) -> bool:
-    """Tests whether a text ends in a day: call Tom tomorrow, but not pack for tomorrow."""
+    """Tests whether a text says a day: call Tom tomorrow, but not pack for tomorrow."""
     return any(
-        tokens[at - 1] not in language.lasting and ends_in_day(language, tokens, at)
-        for at in range(max(end, len(tokens) - LONGEST), len(tokens))
+        not (at and tokens[at - 1] in language.lasting) and begins_day(language, tokens[at : at + DAY_WORDS])
+        for at in range(end, min(len(tokens), end + MOST_WORDS))
     )
+
+
+def find_minute(language: Language, reading: Reading, tokens: Sequence[str], end: int) -> int:
+    """Returns the minute that a number behind an hour may mean, if it is a multiple of five: 9 30 call mom; else 0."""
+    at = end - 2 if not language.meridiem and word(tokens, end - 1) in language.oclock else end - 1
+    if at < 0 or reading.minute or number(language, tokens[at]) != reading.hour or reading.hour is None:
+        return 0
+    minute, _ = minutes_behind(language, tokens, end)
+    return minute if minute is not None and minute % 5 == 0 else 0
 
 
 def has_end(language: Language, reading: Reading, tokens: Sequence[str], end: int) -> bool:

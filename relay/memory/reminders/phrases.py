@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, time, tzinfo
 
 from relay.core.frozen import frozen
+from relay.memory.reminders.apart import find_joined
 from relay.memory.reminders.languages.elsewhere import names_day
 from relay.memory.reminders.languages.english import ENGLISH
 from relay.memory.reminders.languages.german import GERMAN
 from relay.memory.reminders.languages.language import Language
-from relay.memory.reminders.leftovers import find_open, is_bare
+from relay.memory.reminders.leftovers import find_open, has_day_behind, is_bare
 from relay.memory.reminders.meaning.moments import resolve
-from relay.memory.reminders.meaning.times import Moment, clock_of
+from relay.memory.reminders.meaning.times import Moment, Open, clock_of
 from relay.memory.reminders.reading.parts import Reading
 from relay.memory.reminders.reading.reader import LONGEST, read_parts
 
@@ -65,12 +66,17 @@ class Unclear:
 
 
 def read_phrase(phrase: str, now: datetime, zone: tzinfo) -> Understood | Unclear:
-    """Returns the meaning of a phrase that was written now. The time may come first or last in it."""
+    """Returns the meaning of a phrase that was written now. The time may come first or last in it, or one part of it
+    first and the other last."""
     candidates = [one for language in LANGUAGES if (one := read_in(language, phrase, now, zone)) is not None]
     # Prefers the language that knows more of the words, even if it has a question.
     best = max(candidates, key=lambda one: (one[1], isinstance(one[0], Understood)), default=(None, 0))[0]
-    if (best is None or (isinstance(best, Understood) and best.bare)) and names_day(phrase):
-        return Unclear(OTHER_LANGUAGE, lacks_time=any(map(str.isdigit, phrase)))
+    if isinstance(best, Understood) and not best.bare:
+        return best
+    if names_day(phrase):
+        return Unclear(OTHER_LANGUAGE, lacks_time=isinstance(best, Unclear) or any(map(str.isdigit, phrase)))
+    if isinstance(best, Understood) and any(has_day_behind(language, split(best.text), 0) for language in LANGUAGES):
+        return Unclear("On which day? Write the day and the hour in one language, for example: friday 8:00.")
     return best or Unclear(
         "I can't see when. Write the time first, for example: tomorrow 9:00 call the dentist, in 20 minutes tea, "
         "every monday 8:00 bins.",
@@ -82,6 +88,12 @@ def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tup
     """Reads a phrase in one language. Returns its meaning and how many of its words say when; None: none do."""
     found = list(WORD.finditer(phrase))
     tokens = [match[0].casefold().strip(",;:") for match in found]
+    if (joined := find_joined(language, tokens)) is not None:
+        known = joined.words + isinstance(joined.meaning, Open)
+        said = joined.meaning if isinstance(joined.meaning, Open) else resolve(joined.meaning, language, now, zone)
+        if isinstance(said, Open):
+            return Unclear(said.question), known
+        return Understood(said.start, said.rule, text_of(phrase, found[: joined.end], joined.begin, language)), known
     first: tuple[Understood | Unclear, int] | None = None
     for begin, end, reading in places(language, tokens):
         if left := find_open(language, reading, tokens, begin, end):
@@ -138,10 +150,20 @@ def sure_clock(reading: Reading | None) -> time | None:
 def about(phrase: str, found: Sequence[re.Match[str]], begin: int, end: int, language: Language) -> str:
     """Returns the words that don't say when, without those that link them to the time."""
     if end < len(found):
-        while end < len(found) and found[end][0].casefold().strip(",:") in language.linking:
-            end += 1
-        return phrase[found[end].start() :].strip(EDGES) if end < len(found) else ""
+        return text_of(phrase, found, end, language)
     at = 0
     while at < begin and found[at][0].casefold() in language.leading | language.linking:
         at += 1
     return phrase[found[at].start() : found[begin].start()].strip(EDGES) if at < begin else ""
+
+
+def text_of(phrase: str, found: Sequence[re.Match[str]], at: int, language: Language) -> str:
+    """Returns the words from a place on, without those that link them to the time before."""
+    while at < len(found) and found[at][0].casefold().strip(",:") in language.linking:
+        at += 1
+    return phrase[found[at].start() : found[-1].end()].strip(EDGES) if at < len(found) else ""
+
+
+def split(phrase: str) -> list[str]:
+    """Returns the words of a phrase, to be compared with those of a language."""
+    return [match[0].casefold().strip(",;:") for match in WORD.finditer(phrase)]

@@ -15,11 +15,11 @@ from itertools import islice, takewhile
 from dateutil.rrule import rrule, rrulestr
 
 from relay.core.frozen import frozen
+from relay.memory.reminders.rule_days import STEPS, comes
 from relay.memory.rows.proactive.reminders import ReminderKind
 
 PARTS = frozenset(("FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYMONTH", "BYSETPOS", "COUNT", "UNTIL"))
 FREQUENCIES = frozenset(("MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"))
-STEPS = {"MINUTELY": timedelta(minutes=1), "HOURLY": timedelta(hours=1)}
 RULE_LENGTH = 200
 LEAST_GAP = timedelta(minutes=5)
 """The shortest time between two occurrences."""
@@ -31,6 +31,8 @@ LONGEST_WAIT = timedelta(days=20 * 366)
 """A rule without an occurrence in this time has none."""
 NEAR = timedelta(hours=25)
 """The farthest that a time moved by a clock change can be from its time by the rule, with a day to spare."""
+
+NEVER = "That day never comes. For the last day of each month, write: every month on the 31st 9:00."
 
 
 class BadRule(ValueError):
@@ -90,10 +92,13 @@ def read_rule(text: str, start: datetime, least: timedelta = LEAST_GAP) -> Rule:
         text = text.replace(f"UNTIL={until}", f"UNTIL={until.removesuffix('Z')}{'' if 'T' in until else 'T235959'}")
     try:
         dates = rrulestr(text, dtstart=start)
+        possible = comes(parts, start, LONGEST_WAIT)
     except (ValueError, TypeError, KeyError) as error:
         raise BadRule(f"I can't read that rule: {error}.") from None
     if not isinstance(dates, rrule):
         raise BadRule("Please give one rule at a time.")
+    if not possible:
+        raise BadRule(NEVER)
     check_gap(dates, start, least)
     step = STEPS.get(parts["FREQ"]) if "COUNT" not in parts else None
     return Rule(dates, start, step and step * int(interval))
@@ -107,7 +112,7 @@ def check_gap(dates: rrule, start: datetime, least: timedelta) -> None:
             raise BadRule(f"That is too often. There must be at least {in_words(least)} between two reminders.")
         before = one
     if before is None:
-        raise BadRule("That day never comes. For the last day of each month, write: every month on the 31st 9:00.")
+        raise BadRule(NEVER)
 
 
 def within(dates: rrule, start: datetime) -> Iterator[datetime]:

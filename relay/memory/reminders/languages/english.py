@@ -22,8 +22,14 @@ from relay.memory.reminders.languages.language import (
 ENGLISH = Language(
     code="en",
     example="friday 8:00",
-    numbers=named("zero,one a an,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve") | {
-        "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "ninety": 90, "other": 2,
+    numbers=named(
+        "zero,one a an,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve,thirteen,fourteen,fifteen,sixteen,"
+        "seventeen,eighteen,nineteen,twenty"
+    ) | {
+        "thirty": 30, "forty": 40, "fifty": 50, "ninety": 90, "other": 2,
+        **{f"{ten}-{one}": 10 * tens + ones
+           for tens, ten in enumerate(("twenty", "thirty", "forty", "fifty"), 2)
+           for ones, one in enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"), 1)},
     },
     units={
         **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), MINUTE),
@@ -42,7 +48,8 @@ ENGLISH = Language(
         "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,october oct,"
         "november nov,december dec"
     ).items()},
-    days={"today": 0, **dict.fromkeys(("tomorrow", "tommorow", "tomorow", "tommorrow", "tmrw", "tmr"), 1),
+    days={"yesterday": -1, "today": 0,
+          **dict.fromkeys(("tomorrow", "tommorow", "tomorow", "tommorrow", "tmrw", "tmr"), 1),
           "the day after tomorrow": 2, "day after tomorrow": 2},
     clocks={"noon": (12, 0), "midday": (12, 0), "midnight": (24, 0)},
     parts={"morning": MORNING, "afternoon": AFTERNOON, "evening": AFTERNOON, "night": NIGHT},
@@ -88,6 +95,7 @@ ENGLISH = Language(
     of=words("of"),
     meridiem={"am": 0, "a.m.": 0, "a.m": 0, "pm": 12, "p.m.": 12, "p.m": 12},
     other=words("other"),
+    nought=words("oh"),
     leading=words("me us please"),
     linking=words("to that about"),
 )  # fmt: skip

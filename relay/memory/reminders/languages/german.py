@@ -26,8 +26,14 @@ GERMAN = Language(
     code="de",
     example="freitag 8:00",
     numbers=named(
-        "null,ein eins eine einer einem einen,zwei,drei,vier,fünf,sechs,sieben,acht,neun,zehn,elf,zwölf"
-    ) | {"fünfzehn": 15, "zwanzig": 20, "dreißig": 30, "vierzig": 40, "fünfundvierzig": 45, "neunzig": 90},
+        "null,ein eins eine einer einem einen,zwei,drei,vier,fünf,sechs,sieben,acht,neun,zehn,elf,zwölf,dreizehn,"
+        "vierzehn,fünfzehn,sechzehn,siebzehn,achtzehn,neunzehn,zwanzig"
+    ) | {
+        "dreißig": 30, "vierzig": 40, "fünfzig": 50, "neunzig": 90,
+        **{f"{one}und{ten}": 10 * tens + ones
+           for tens, ten in enumerate(("zwanzig", "dreißig", "vierzig", "fünfzig"), 2)
+           for ones, one in enumerate(("ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"), 1)},
+    },
     units={
         **dict.fromkeys(("min", "minute", "minuten"), MINUTE),
         **dict.fromkeys(("std", "stunde", "stunden"), HOUR),
@@ -43,7 +49,8 @@ GERMAN = Language(
         "januar jan jänner,februar feb,märz,april apr,mai,juni jun,juli jul,august aug,september sep sept,oktober okt,"
         "november nov,dezember dez"
     ).items()},
-    days={"heute": 0, "morgen": 1, **dict.fromkeys(("übermorgen", "uebermorgen", "ubermorgen"), 2)},
+    days={"vorgestern": -2, "gestern": -1, "heute": 0, "morgen": 1,
+          **dict.fromkeys(("übermorgen", "uebermorgen", "ubermorgen"), 2)},
     clocks={"mitternacht": (24, 0), "mitternachts": (24, 0)},
     parts={
         **dict.fromkeys(("früh", "morgens", "vormittag", "vormittags"), MORNING),

@@ -112,6 +112,8 @@ class Language:
     """Words after the duration of something."""
     habits: Words = frozenset()
     """Parts of the day that may mean every day."""
+    nought: Words = frozenset()
+    """Words before a minute of one digit: nine oh five."""
     dotted: bool = False
     """Dates have the form 24.12."""
     leading: Words = frozenset()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR, Language
 from relay.memory.reminders.meaning.times import (
@@ -20,6 +20,8 @@ from relay.memory.reminders.reading.parts import Reading
 from relay.memory.reminders.recurrence import BadRule, localize, next_occurrence, read_rule
 
 CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+FEBRUARY, SHORTEST = 2, 28
+"""The shortest month, and the days that each month has."""
 FREQUENCY = {MINUTE: "MINUTELY", HOUR: "HOURLY", DAY: "DAILY", WEEK: "WEEKLY", MONTH: "MONTHLY", YEAR: "YEARLY"}
 
 
@@ -28,21 +30,23 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     amount, unit = reading.amount or 1, reading.unit
     if reading.amount is not None and reading.amount < 1:
         raise BadRule("How often? Write, for example: every 2 weeks monday 8:00.")
-    local = now.replace(tzinfo=None, second=0, microsecond=0)
     if unit in (MINUTE, HOUR):
-        if clock is not None or reading.has_day:
+        if clock is not None or reading.has_day or (unit == MINUTE and reading.of_hour is not None):
             return Open("Every how many days, and at what time? Write: every day 8:00.")
-        begin = local + timedelta(minutes=amount * (60 if unit == HOUR else 1))
+        begin = first_step(amount, unit, reading.of_hour, now)
     elif clock is None:
         every = "every" if language.code == "en" else "jeden"
         return Open(f"At what time? Write it after the day: {every} {language.example}.", lacking=True)
     else:
         begin = place_time(now.date(), clock)
+    keep_day(reading, begin.date())
     parts = [f"FREQ={FREQUENCY[unit]}", *list_days(reading)]
     interval = [f"INTERVAL={amount}"] if amount > 1 else []
     # The interval counts from the first day: every 2 weeks on Monday begins on the coming Monday.
     within = interval if unit in (MINUTE, HOUR) else []
-    first = next_occurrence(read_rule(";".join([*parts, *within]), begin), zone, now)
+    # That day is the one that was said: every 4 years on 29 February begins in a leap year.
+    opening = [parts[0], *list_days(reading, exact=amount > 1)]
+    first = next_occurrence(read_rule(";".join([*opening, *within]), begin), zone, now)
     if first is None:
         return Open("That day never comes. Write, for example: every monday 8:00 until 2030-12-31.")
     until = ends(reading, first, now)
@@ -53,8 +57,24 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     return bound_moment(first, now, rule)
 
 
-def list_days(reading: Reading) -> list[str]:
-    """Returns the parts of a rule that choose days. A 31st is the last day of a shorter month."""
+def first_step(amount: int, unit: str, of_hour: int | None, now: datetime) -> datetime:
+    """Returns the first local time of a rule of minutes or hours: after one step, or at the next minute `of_hour`."""
+    local = now.replace(tzinfo=None, second=0, microsecond=0)
+    if of_hour is None:
+        return local + timedelta(minutes=amount * (60 if unit == HOUR else 1))
+    return local.replace(minute=of_hour) + timedelta(hours=int(local.minute >= of_hour))
+
+
+def keep_day(reading: Reading, begin: date) -> None:
+    """Sets the day of a rule of months or years that names none, if some months don't have its first day."""
+    if reading.has_day or begin.day <= SHORTEST:
+        return
+    if reading.unit == MONTH or (reading.unit == YEAR and begin.month == FEBRUARY):
+        reading.day, reading.month = begin.day, begin.month if reading.unit == YEAR else None
+
+
+def list_days(reading: Reading, exact: bool = False) -> list[str]:
+    """Returns the parts of a rule that choose days. A 31st is the last day of a shorter month, unless `exact`."""
     if reading.ordinal is not None:
         return [f"BYDAY={reading.ordinal}{CODES[reading.weekdays[0]]}"]
     if reading.weekdays:
@@ -67,8 +87,8 @@ def list_days(reading: Reading) -> list[str]:
     longest = 31 if reading.month is None else month_days(2024, reading.month)
     if not 1 <= reading.day <= longest:
         raise ValueError(reading.day)
-    shortest = 28 if reading.month in (None, 2) else longest
-    if reading.day <= shortest:
+    shortest = SHORTEST if reading.month in (None, FEBRUARY) else longest
+    if exact or reading.day <= shortest:
         return [*parts, f"BYMONTHDAY={reading.day}"]
     return [*parts, "BYMONTHDAY=" + ",".join(map(str, range(shortest, reading.day + 1))), "BYSETPOS=-1"]
 

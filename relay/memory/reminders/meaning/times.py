@@ -78,7 +78,8 @@ def of_part(reading: Reading, hour: int, minute: int, now: datetime) -> time | O
         return time(hour + 12, minute)
     if reading.days == 0:
         return time(hour, minute, fold=int(now.hour > hour))
-    return time(hour, minute) if reading.every else unclear
+    # Every night at 2 is clear. The night of Friday may end on Saturday.
+    return time(hour, minute) if reading.every and not reading.has_day else unclear
 
 
 def place_time(day: date, clock: time) -> datetime:

@@ -11,7 +11,9 @@ from relay.memory.reminders.reading.parts import Reading, number, skip, unit_of,
 
 CLOCK = re.compile(r"(\d{1,2})[:.h](\d{2})")
 ZERO_CLOCK = re.compile(r"(0\d)(\d{2})")
-SPOKEN_MINUTES = (5, 10, 15, 20, 25, 30)
+SPOKEN_MINUTES = (5, 10, 15, 20, 25, 30, -5, -10, -15, -20, -25)
+QUARTERS = (15, 30, 45)
+TWO_DIGITS = re.compile(r"[0-5]\d")
 JOINED_CLOCK = re.compile(r"(\d{1,2})(?:[:.](\d{2}))?(am|pm|uhr|h)")
 
 
@@ -32,6 +34,8 @@ def read_clock(language: Language, reading: Reading, tokens: Sequence[str], at: 
     if reading.hour is not None or (relative and reading.unit in (MINUTE, HOUR)):
         return at
     start = skip(tokens, at, language.at)
+    if end := read_minute_of_hour(language, reading, tokens, at):
+        return end
     # A bare number is an hour only after `at`, after a day or a rhythm, or if it comes first, before a day.
     led = start > at or reading.has_day or reading.every or relative or bool(reading.part or reading.next_unit)
     bare = led or (at == 0 and (word(tokens, 1) in language.days or word(tokens, 1) in language.weekdays))
@@ -40,6 +44,23 @@ def read_clock(language: Language, reading: Reading, tokens: Sequence[str], at: 
         return at
     reading.hour, reading.minute, reading.exact = found.hour, found.minute, found.exact
     return found.end
+
+
+def read_minute_of_hour(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
+    """Reads the minute of each hour: at half past, at 20 past, on the hour, um halb. Returns its end; 0 if there is
+    none."""
+    if not reading.every or reading.unit != HOUR or reading.of_hour is not None:
+        return 0
+    start = skip(tokens, at, language.on)
+    if start > at and unit_of(language, word(tokens, start)) == HOUR:
+        reading.of_hour = 0
+        return start + 1
+    start = skip(tokens, at, language.at)
+    minute, end = relative_minutes(language, tokens, start)
+    if start == at or minute is None or number(language, word(tokens, end)) is not None:
+        return 0
+    reading.of_hour = minute % 60
+    return end
 
 
 def clock(
@@ -61,10 +82,44 @@ def clock(
     if hours and (bare or after in language.meridiem or after in language.oclock):
         if (unit_of(language, after) and not after_at) or after in language.months:
             return None
-        return with_meridiem(language, tokens, Clock(int(said), 0, False, at + 1))
+        return with_meridiem(language, tokens, with_minutes(language, tokens, Clock(int(said), 0, False, at + 1)))
     if said in language.numbers and (after in language.oclock or (after_at and in_words)):
-        return with_meridiem(language, tokens, Clock(language.numbers[said], 0, False, at + 1))
+        said_hour = Clock(language.numbers[said], 0, False, at + 1)
+        return with_meridiem(language, tokens, with_minutes(language, tokens, said_hour))
     return None
+
+
+def with_minutes(language: Language, tokens: Sequence[str], said: Clock) -> Clock:
+    """Reads the minutes behind an hour, unless they may count what follows: nine fifteen; 9 30 at the end."""
+    if word(tokens, said.end) in language.nought:
+        minute = number(language, word(tokens, said.end + 1))
+        return Clock(said.hour, minute, said.exact, said.end + 2) if minute and minute < 10 else said
+    minute, end = minutes_behind(language, tokens, said.end)
+    after = word(tokens, end)
+    closes = not after or after in language.meridiem or after in language.oclock
+    in_words = not word(tokens, said.end).isdigit()
+    if minute is None or not (closes or (in_words and minute in QUARTERS)):
+        return said
+    return Clock(said.hour, minute, said.exact, end)
+
+
+def minutes_behind(language: Language, tokens: Sequence[str], at: int) -> tuple[int | None, int]:
+    """Returns a number of two digits that may be minutes, and its end; None and `at` if there is none."""
+    said, (value, end) = word(tokens, at), number_at(language, tokens, at)
+    after = word(tokens, end)
+    counts = after in language.times or bool(unit_of(language, after))  # 9 Uhr 10 Minuten laufen
+    if value is None or counts or not (TWO_DIGITS.fullmatch(said) or (not said.isdigit() and 10 <= value < 60)):
+        return None, at
+    return value, end
+
+
+def number_at(language: Language, tokens: Sequence[str], at: int) -> tuple[int | None, int]:
+    """Returns a number, also of two words, and its end: twenty five."""
+    said, after = word(tokens, at), word(tokens, at + 1)
+    value, more = number(language, said), language.numbers.get(after, 0)
+    if value in (20, 30, 40, 50) and not said.isdigit() and 0 < more < 10 and after not in language.articles:
+        return value + more, at + 2
+    return value, at + 1
 
 
 def with_meridiem(language: Language, tokens: Sequence[str], said: Clock) -> Clock:
@@ -74,10 +129,11 @@ def with_meridiem(language: Language, tokens: Sequence[str], said: Clock) -> Clo
         return meridiem(language, hour, minute, word(tokens, end), end + 1)
     if word(tokens, end) in language.oclock:
         end, exact = end + 1, exact or not language.meridiem
-        minutes, after = word(tokens, end), word(tokens, end + 1)
-        counts = after in language.times or bool(unit_of(language, after))  # 9 Uhr 10 Minuten laufen
-        if exact and minute == 0 and not language.meridiem and re.fullmatch(r"[0-5]\d", minutes) and not counts:
-            minute, end = int(minutes), end + 1
+        if exact and minute == 0 and not language.meridiem:
+            in_digits, after = minutes_behind(language, tokens, end)
+            if in_digits is not None and word(tokens, end).isdigit():
+                return Clock(hour, in_digits, exact, after)
+            return with_minutes(language, tokens, Clock(hour, minute, exact, end))
     return Clock(hour, minute, exact, end)
 
 
@@ -95,15 +151,31 @@ def spoken_clock(language: Language, tokens: Sequence[str], at: int) -> Clock | 
     said, link = word(tokens, at), word(tokens, at + 1)
     if said in language.before and (hour := number(language, link)) is not None:
         return Clock((hour - 1) % 24, language.before[said], False, at + 2)
-    minutes = 30 if said in language.half_past else 15 if said in language.quarter else number(language, said)
-    hour = number(language, word(tokens, at + 2))
-    if minutes not in SPOKEN_MINUTES or hour is None:
+    minute, end = relative_minutes(language, tokens, at)
+    hour = number(language, word(tokens, end))
+    if minute not in SPOKEN_MINUTES or hour is None or said in language.before:
         return None
+    return Clock(hour if minute > 0 else (hour - 1) % 24, minute % 60, False, end + 1)
+
+
+def relative_minutes(language: Language, tokens: Sequence[str], at: int) -> tuple[int | None, int]:
+    """Reads minutes past an hour, or before it as a negative number: half past, a quarter to, 5 past, halb. Returns
+    them and their end; None and `at` if there are none."""
+    begin, at = at, at + 1 if word(tokens, at) in language.articles else at
+    said = word(tokens, at)
+    if said in language.before:
+        return language.before[said], at + 1
+    minute, end = number_at(language, tokens, at)
+    if said in language.half_past or said in language.quarter:
+        minute, end = 30 if said in language.half_past else 15, at + 1
+    elif unit_of(language, word(tokens, end)) == MINUTE:
+        end += 1
+    link = word(tokens, end)
+    if minute is None or minute >= 60:
+        return None, begin
     if link in language.past:
-        return Clock(hour, minutes, False, at + 3)
-    if link in language.to and minutes != 30:
-        return Clock((hour - 1) % 24, 60 - minutes, False, at + 3)
-    return None
+        return minute, end + 1
+    return (-minute, end + 1) if link in language.to and minute != 30 else (None, begin)
 
 
 def read_part(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:

@@ -22,6 +22,8 @@ class Reading:
 
     hour: int | None = None
     minute: int = 0
+    of_hour: int | None = None
+    """The minute of each hour: every hour at half past."""
     exact: bool = False
     """The hour can mean nothing else: 18:30, 9 pm, 9 Uhr."""
     part: str = ""
