@@ -125,15 +125,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from unnest(p_columns) with ordinality as given (name, place) join relay.move_columns(p_table) c using (name)
 $$;
 
--- Estimates a table's number of rows; exact for small tables.
+-- Estimates a table's number of rows from about 500 of its pages; exact if it has no more. Statistics can be missing or
+-- of an earlier time, as after a restore.
 create or replace function relay.move_size(p_table text) returns bigint
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
-    size bigint := (select reltuples from pg_class where oid = format('relay.%I', p_table)::regclass);
+    pages bigint := pg_relation_size(format('relay.%I', p_table)) / current_setting('block_size')::bigint;
+    percent float8 := least(100, 100 * 500.0 / greatest(pages, 1));
+    size bigint;
 begin
-    if size < 10000 then
-        execute format('select count(*) from (select from relay.%I limit 10000) few', p_table) into size;
-    end if;
+    execute format('select round(count(*) * 100 / $1) from relay.%I tablesample system ($1) repeatable (0)', p_table)
+    into size using percent;
     return size;
 end $$;
 

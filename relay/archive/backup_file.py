@@ -123,6 +123,11 @@ def _line(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
 
+def printable(text: str) -> str:
+    """Returns a file's text without control characters, which could change what a terminal shows."""
+    return "".join(sign for sign in text if sign.isprintable())
+
+
 def read_header(path: Path) -> Header:
     """Reads a backup's header. Raises `BackupDamaged` if it is not a backup, or not readable by this version."""
     line = next(_lines(path), b"")
@@ -133,7 +138,7 @@ def read_header(path: Path) -> Header:
     if form.format != FORMAT:
         raise _foreign(path)
     if form.version != VERSION:
-        raise BackupDamaged(f"{path} was made by a newer Relay ({form.relay}). Upgrade this one first.")
+        raise BackupDamaged(f"{path} was made by a newer Relay ({printable(form.relay)}). Upgrade this one first.")
     try:
         header = _HEADER.validate_json(line, strict=True)
         sound = header.at.tzinfo is not None

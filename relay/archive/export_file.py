@@ -228,7 +228,7 @@ def rows_of(path: Path) -> Iterator[RawRow]:
                     raise ImportRefused(f"{path} has a line of over {LONGEST_LINE >> 20} MB, which no export has.")
                 row = json.loads(line)
                 if not isinstance(row, dict):
-                    raise broken_file_error(path)
+                    raise ValueError
                 first = False
                 yield row
     except (ValueError, KeyError, IndexError, struct.error, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from relay.archive.backup_file import printable
 from relay.archive.export import SCHEMA
 from relay.archive.export_file import (
     ImportRefused,
@@ -146,10 +147,11 @@ class Import:
         except DatabaseUnavailable:
             raise
         except (DatabaseError, InvalidRow) as error:
-            why = f" ({error})" if isinstance(error, DatabaseError) else ""
+            why = f" ({str(error).removesuffix('.')})" if isinstance(error, DatabaseError) else ""
+            added = "The rows before it were added. To add the rest, import the original export."
             raise ImportRefused(
-                f"{self.export.path} was altered: it contains an invalid row{why}. The rows before it were added. To "
-                "add the rest, import the original export."
+                f"{self.export.path} was altered: it contains an invalid row{why}. "
+                f"{added if self._space_id else 'Nothing was changed.'}"
             ) from None
         return space
 
@@ -277,7 +279,7 @@ def _space(path: Path, row: RawRow) -> Space:
     if not header.schema.startswith("relay-export/"):
         raise ImportRefused(f"{path} is not an export of Relay.")
     if header.schema not in SCHEMAS:
-        raise ImportRefused(f"{path} was made by a newer Relay ({header.relay}). Upgrade this one first.")
+        raise ImportRefused(f"{path} was made by a newer Relay ({printable(header.relay)}). Upgrade this one first.")
     match owner:
         case Owner("private", int(person), None) if 0 < person < 2**63:
             return Space("private", owner_id=person)

@@ -25,6 +25,7 @@ LEAST_BYTES, FIRST_BYTES, MOST_BYTES = 16_384, 131_072, 524_288
 page takes."""
 PATIENCE = 120.0
 """How many seconds to retry while a side can't be reached."""
+HINT = "The copied rows stay. Run the same command again to continue."
 
 Row = TypeVar("Row")
 
@@ -95,6 +96,8 @@ class Transfer:
     target: Database
     watcher: Watcher
     source_id: str = ""
+    finished: bool = False
+    """Whether the move was finished before, so that it only compares."""
     _size: PageSize = field(default_factory=PageSize)
 
     async def run(self, replace: bool = False) -> list[ComparedTable]:
@@ -107,18 +110,18 @@ class Transfer:
         if begun is None:
             raise MoveRefused(_explain_occupied(here, there))
         move = decode_row(BegunMove, begun)
-        finished, done = move.state == "done", sum(table.rows for table in move.progress.values())
-        if finished:
+        self.finished, done = move.state == "done", sum(table.rows for table in move.progress.values())
+        if self.finished:
             self.watcher.say(f"This move was finished on {_minute(move.done_at)}. Comparing again.")
         elif done:
             self.watcher.say(f"Continuing the move of {_minute(move.began_at)}: {done:,} rows are already copied.")
-        if not finished:
+        if not self.finished:
             for table in here.tables:
                 await self._copy(table, move.progress.get(table.name) or StoredRows(0))
         compared = [await self._compare(table) for table in here.tables]
         if different := [table.table for table in compared if not table.same]:
             await self._call(self.target, "move_restart", source=self.source_id)
-            raise MoveDiffers(_different(different, finished))
+            raise MoveDiffers(_different(different, self.finished))
         numbers = (await self._fetch(MoveState, self.source, "move_state")).numbers
         await self._call(self.target, "move_finish", source=self.source_id, numbers=numbers)
         return compared
@@ -195,8 +198,7 @@ class Transfer:
 
     async def _call(self, side: Database, function: str, **arguments: Any) -> Any:
         """Calls a function, retrying while the database can't be reached."""
-        hint = "The copied rows stay. Run the same command again to continue."
-        return await call_until_reached(side, function, arguments, self.watcher.say, PATIENCE, hint)
+        return await call_until_reached(side, function, arguments, self.watcher.say, PATIENCE, HINT)
 
 
 def _minute(at: datetime | None) -> str:

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.harness import OWNER
+from tests.acceptance.pty import Person
 from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.forks import read_at_start
 from tests.leaks import searched
+from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
 from tests.standins.telegram.values import TEST_TOKEN
 
@@ -105,6 +107,24 @@ async def test_a_token_unknown_to_telegram_is_reported(tmp_path: Path) -> None:
     assert code == 2
     assert "TELEGRAM_BOT_TOKEN" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(("key", "refused"), [("sk-ant-wrong", True), ("sk-ant-test", False)])
+async def test_a_key_unknown_to_the_model_is_reported_at_a_terminal(tmp_path: Path, key: str, refused: bool) -> None:
+    said = "The model's server does not accept the key. Check ANTHROPIC_API_KEY."
+    async with TelegramStandIn() as tg, AnthropicStandIn() as model:
+        urls = {"TELEGRAM_API_URL": tg.url, "ANTHROPIC_BASE_URL": model.url, "RELAY_DATA_DIR": str(tmp_path / "data")}
+        more = {"ANTHROPIC_API_KEY": key, "RELAY_WEB": "off", "RELAY_EMBEDDER": "off"}
+        person = Person(tmp_path, "run", **{**GOOD, **urls, **more})
+        try:
+            await person.sees(said if refused else "relay is running")
+            await model.wait_requests(1, finished=True)
+            person.child.sendintr()
+            assert await person.ends() == 0
+        finally:
+            person.child.close(force=True)
+    assert (said in " ".join(person.screen.split())) is refused
+    assert [one.body["max_tokens"] for one in model.requests] == [1]
 
 
 @pytest.fixture

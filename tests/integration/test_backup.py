@@ -324,7 +324,7 @@ async def test_a_truncated_or_altered_file_is_refused_before_anything_changes(ma
     bad.write_bytes(gzip.compress(json.dumps(header | {"version": 2}).encode() + b"\n"))
     with pytest.raises(BackupDamaged, match="made by a newer Relay"):
         await check(bad, SCHEMA, Looking())
-    with pytest.raises(RestoreRefused, match="of a newer Relay"):
+    with pytest.raises(RestoreRefused, match="from a newer Relay"):
         await check(made.path, SCHEMA - 1, Looking())
 
 
@@ -596,6 +596,41 @@ async def test_restore_saves_the_present_data_and_is_refused_while_relay_runs(
     (saved,) = settings.backups.iterdir()
     await commands.restore(settings, saved, replace=True)
     assert side.sql("select text from message") == [("second",)]
+
+
+async def test_a_restore_shows_no_control_characters_of_the_file(
+    make: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    side = await make()
+    odd = Backup(side.port, Looking(), "\x1b[31mEVIL", SCHEMA, "there\r\x9b2J")
+    made = await odd.make(tmp_path / "odd.relaybackup")
+    await commands.restore(settings_of(side, tmp_path), made.path)
+    assert " UTC, from Relay [31mEVIL, there2J\nInto " in capsys.readouterr().out
+
+
+async def test_an_interrupted_restore_says_what_to_do(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    side, begun = await make(), asyncio.Event()
+    side.sql(MORE, 1, 1)
+    settings = settings_of(side, tmp_path)
+    made = await commands.backup(settings, tmp_path)
+
+    async def hang(*_: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Restore, "_compare", hang)
+        work = asyncio.create_task(commands.restore(settings, made.path, replace=True))
+        await begun.wait()
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+    told = "relay: Interrupted. The database is incomplete. Run the same command again; it starts over.\n"
+    assert capsys.readouterr().err == told
+    await commands.restore(settings, made.path, replace=True)
+    assert side.sql("select count(*) from message") == [(1,)]
 
 
 async def test_the_bot_makes_a_backup_every_night_unless_switched_off(make: Any, tmp_path: Path) -> None:

@@ -469,6 +469,7 @@ async def test_an_incomplete_or_invalid_export_is_refused(driver: TurnDriver, sq
         (b"", "not an export"),
         (b"\xff\x00", "not an export"),
         (b'{"schema": "other"}\n', "not an export"),
+        (b'[{"title": "x", "mapping": {}}]\n', "not an export"),
         (line(header | {"schema": "relay-export/4"}), "newer Relay"),
         (b"".join(lines[:-1]), "is incomplete"),
         (b"".join(lines)[:-30], "is incomplete"),
@@ -483,6 +484,18 @@ async def test_an_incomplete_or_invalid_export_is_refused(driver: TurnDriver, sq
     (tmp_path / "bad.zip").write_bytes(b"PK no zip")
     with pytest.raises(ImportRefused, match="not an export"):
         check(tmp_path / "bad.zip")
+
+
+async def test_a_first_row_that_no_database_can_hold_adds_nothing(
+    driver: TurnDriver, other: tuple[Store, Any], tmp_path: Path
+) -> None:
+    await driver.teach(ADA, "Ada likes tea")
+    path = await written(driver.store, private(ADA), tmp_path)
+    store, look = other
+    path.write_text(path.read_text("utf-8").replace(f'"chat_id":{ADA}', f'"chat_id":{2**70}'), "utf-8")
+    with pytest.raises(ImportRefused, match=r"an invalid row \(.*[^.]\)\. Nothing was changed\.$"):
+        await Import(store, check(path)).run()
+    assert await look("select id from space") == []
 
 
 async def test_an_export_with_settings_of_another_chat_is_refused(
@@ -500,7 +513,7 @@ async def test_an_export_with_settings_of_another_chat_is_refused(
         for row in [*rows, *([place | {"chat_id": ADA}] if own == ADA else [])]:
             end = json.loads(lines[-1])
             bad.write_bytes(b"".join([*lines[:-1], line(row), line(end | {"rows": end["rows"] + 1})]))
-            with pytest.raises(ImportRefused, match="has settings of another chat"):
+            with pytest.raises(ImportRefused, match="has settings of a chat that isn't its owner's"):
                 check(bad)
         # The database refuses them too.
         await store.import_space(space, [], personas=rows[:2], places=rows[2:], choices=None)
@@ -531,7 +544,7 @@ def test_an_export_with_an_overlong_line_is_refused(tmp_path: Path, monkeypatch:
         path = tmp_path / f"{name}.zip"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
             packed.writestr(LINES, head + content + end)
-    with pytest.raises(ImportRefused, match="more than 1 MB"):
+    with pytest.raises(ImportRefused, match="has a line of over 1 MB"):
         check(tmp_path / "long.zip")
     with pytest.raises(ImportRefused, match="is incomplete"):  # read, then refused
         check(tmp_path / "fits.zip")
@@ -661,6 +674,34 @@ async def test_import_names_the_owner_and_asks_before_writing(
     answered("yes")
     await commands.take_in(settings, paths[private(BEN)], None)
     assert "1 memory added" in capsys.readouterr().out
+
+
+async def test_a_long_import_tells_its_progress_and_how_to_continue(
+    opened: Opened, driver: TurnDriver, embedded: Server, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    if opened.server is not embedded:
+        pytest.skip("one backend is enough")
+    await driver.exchange(ADA, "Hello", "Hi.")
+    await driver.store.release()
+    settings = Settings(DATABASE_URL=embedded.url(opened.name), RELAY_DATA_DIR=tmp_path / "data", RELAY_ADMINS=str(ADA))
+    paths = await commands.export(settings, None, None, tmp_path)
+    begun = asyncio.Event()
+
+    async def hang(*_: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Import, "_link", hang)
+    monkeypatch.setattr("relay.surfaces.cli.progress.LINE_SECONDS", -1)
+    work = asyncio.create_task(commands.take_in(settings, paths[0], None))
+    await begun.wait()
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    told = capsys.readouterr()
+    assert "\nAdding messages: 2 so far\n" in told.out
+    assert told.err == "relay: Interrupted. Run the same command again; it adds the rest.\n"
 
 
 # Exports in the chat

@@ -21,14 +21,16 @@ import psycopg
 import pytest
 
 import relay
+from relay.archive.move_rows import MoveState
 from relay.archive.transfer import MoveDiffers, MoveRefused, Transfer
 from relay.clients.embedded.instance import in_use
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import DatabaseError, DatabaseUnavailable, SchemaError, SettingsError
 from relay.core.settings import Settings
+from relay.memory.calls.base import decode_row
 from relay.runtime.storage import place
-from relay.surfaces.cli.move import target_settings
+from relay.surfaces.cli.move import advice, move, target_settings
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.sides import ROWS, STAYS, Looking, Side
 from tests.leaks import searched
@@ -138,6 +140,20 @@ async def test_every_table_moves_after_the_tables_it_refers_to(source: Side) -> 
         assert listed.index(parent) < listed.index(child)
     for name in listed:
         assert await source.port.call("move_page", table=name, after=None, most_rows=1, most_bytes=1), name
+
+
+async def test_sizes_are_nearly_right_without_statistics(make: Any) -> None:
+    side: Side = await make()
+
+    async def size_with(first: int, last: int) -> int:
+        side.sql("insert into space (kind, owner_id) select 'private', generate_series(%s::bigint, %s)", first, last)
+        return decode_row(MoveState, await side.port.call("move_state")).sizes["space"]
+
+    assert await size_with(1, 20_008) == 20_008
+    side.sql("analyze space")
+    assert 100_000 < await size_with(20_009, 150_000) < 225_000, "the statistics are of an earlier time"
+    side.sql("delete from space where owner_id > 50000")
+    assert 33_333 < await size_with(1, 0) < 75_000
 
 
 async def test_a_new_table_and_its_columns_are_moved_without_extra_code(source: Side, target: Side) -> None:
@@ -527,6 +543,61 @@ def test_invalid_targets_are_refused(monkeypatch: Any, tmp_path: Path) -> None:
     assert target_settings(there, "embedded", "K", None).supabase_url == ""
     url = "postgresql://me:secret@db.example.org:6543/postgres"
     assert place(target_settings(here, url, "K", None)) == "Postgres, db.example.org:6543/postgres"
+
+
+async def test_a_target_that_fails_is_named_by_its_option(source: Side, tmp_path: Path) -> None:
+    here = Settings(DATABASE_URL=source.url, RELAY_DATA_DIR=tmp_path / "data", SUPABASE_URL="")
+    with pytest.raises(DatabaseUnavailable, match=r"nothing answers at that host and port\. Is --to right") as raised:
+        await move(here, "postgresql://u:hunter2@127.0.0.1:1/db")
+    assert "hunter2" not in str(raised.value)
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingsError, match=r"^--data-dir: Relay cannot write in"):
+        await move(here, "embedded", data_dir=tmp_path / "file")
+    with pytest.raises(DatabaseUnavailable, match="Is DATABASE_URL right"):
+        await move(here.model_copy(update={"database_url": "postgresql://u:hunter2@127.0.0.1:1/db"}), source.url)
+
+
+async def test_a_repeated_move_says_that_it_only_compared(
+    source: Side, target: Side, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = Settings(DATABASE_URL=source.url, RELAY_DATA_DIR=tmp_path / "data", SUPABASE_URL="")
+    await move(here, target.url)
+    assert "\nMoved " in capsys.readouterr().out
+    await move(here, target.url)
+    told = capsys.readouterr().out
+    assert "This move was finished on" in told
+    assert "\nCompared " in told
+    assert "Moved" not in told
+
+
+def test_the_advice_names_a_folder_that_does_not_depend_on_the_present_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = Settings(RELAY_DATA_DIR=tmp_path / "data", DATABASE_URL="", SUPABASE_URL="")
+    for typed, place_of in (("other", Path.cwd() / "other"), ("~/other", Path.home() / "other")):
+        said = advice(here, target_settings(here, "embedded", "K", Path(typed)), "K")
+        assert f"  RELAY_DATA_DIR={place_of}" in said.splitlines()
+
+
+async def test_an_interrupted_move_says_how_to_continue(
+    source: Side, target: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = asyncio.Event()
+
+    async def hang(*_: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Transfer, "_compare", hang)
+    here = Settings(DATABASE_URL=source.url, RELAY_DATA_DIR=tmp_path / "data", SUPABASE_URL="")
+    moving = asyncio.create_task(move(here, target.url))
+    await begun.wait()
+    moving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await moving
+    told = "relay: Interrupted. The copied rows stay. Run the same command again to continue.\n"
+    assert capsys.readouterr().err == told
 
 
 # Supabase

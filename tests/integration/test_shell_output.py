@@ -169,6 +169,12 @@ def test_a_shell_is_not_told_to_reply_to_messages() -> None:
     code, shown = run("keepit", "0.8")
     assert code == 1
     assert shown == "Say which passage to keep: relay keepit 0.80 the gate code is 4711\n"
+    shown = run("preferences")[1]
+    assert "Or say it about my last answer: relay tag too long." in shown
+    assert "reply" not in shown.lower()
+    code, shown = run("soul", "edit")
+    assert (code, "answer with my new soul, as text." in shown) == (1, True), shown
+    assert "reply" not in shown.lower()
 
 
 def test_lists_say_what_they_leave_out_and_that_nothing_matches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,3 +340,14 @@ def test_a_restore_names_the_command_of_the_shell(tmp_path: Path) -> None:
     assert run("backup", "--to", str(tmp_path / "one.relaybackup"))[0] == 0
     code, shown = run("restore", str(tmp_path / "one.relaybackup"), "--replace")
     assert (code, "check `relay users`. Unused invitations are void." in " ".join(shown.split())) == (0, True), shown
+
+
+def test_an_export_and_an_import_take_only_ids_that_telegram_has(tmp_path: Path) -> None:
+    run("remember", "I", "sail")
+    assert run("export")[0] == 0
+    for option, wrong in (("--user", ("0", "-3", "9" * 20)), ("--chat", ("0", "5", "9" * 20))):
+        for words in (("export",), ("import", str(tmp_path / "relay-export-1.jsonl"))):
+            for number in wrong:
+                code, shown = run(*words, option, number)
+                assert (code, shown.startswith(f"{option} must be ")) == (2, True), shown
+    assert run("export", "--chat", "-5") == (1, "There is nothing to export: nobody has said anything there.")

@@ -95,6 +95,7 @@ def test_an_unreadable_env_file_is_reported(monkeypatch: pytest.MonkeyPatch) -> 
         ),
         ("RELAY_XYZZY=1", "RELAY_XYZZY in .env is not a setting of this version", "Remove it"),
         ("RELAY_ADMINS=1\nhello there\n", "line 2 of .env is not a setting", "NAME=value"),
+        ("RELAY_ADMINS=1\n\n\n\nhello you\n \nthat is bad\n", "line 5, 7 of .env is not a setting", "NAME=value"),
     ],
 )
 def test_meaningless_settings_are_warned_about(text: str, said: str, fix: str) -> None:

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from relay.core.errors import SettingsError
+from relay.core.program import RELAY
 from relay.surfaces.http import connection
 from relay.surfaces.http.server import Server
 
@@ -211,7 +212,8 @@ async def test_an_unavailable_address_names_its_setting() -> None:
     async with serving(Starlette()) as (_, port):
         with pytest.raises(
             SettingsError, match=f"RELAY_WEB_PORT: another program already listens on port {port} of 127"
-        ):
+        ) as raised:
             await Server(Starlette(), "127.0.0.1", port).start()
+    assert f"It may be a Relay that already runs: `{RELAY} doctor` tells." in str(raised.value)
     with pytest.raises(SettingsError, match=r"RELAY_WEBHOOK_HOST: 192\.0\.2\.1 is not an address of this machine"):
         await Server(Starlette(), "192.0.2.1", 0, "RELAY_WEBHOOK").start()

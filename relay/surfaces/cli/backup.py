@@ -9,9 +9,10 @@ from pathlib import Path
 from rich.console import Console
 
 from relay.archive.backup import BackupRefused, MadeBackup
+from relay.archive.backup_file import printable
 from relay.archive.move_rows import MoveState
 from relay.archive.nightly import new_backup_path
-from relay.archive.restore import Restore, Restored, RestoreRefused, check, require_rest
+from relay.archive.restore import HINT, Restore, Restored, RestoreRefused, check, require_rest
 from relay.clients.embedded.instance import in_use
 from relay.core.errors import SchemaError
 from relay.core.program import RELAY
@@ -20,7 +21,7 @@ from relay.core.text import pluralize
 from relay.memory import migrations
 from relay.runtime.runtime import make_backup
 from relay.runtime.storage import Storage, direct, is_embedded, open_storage, place, prepare_schema
-from relay.surfaces.cli.progress import name_program, plain, show_progress
+from relay.surfaces.cli.progress import name_program, plain, show_progress, tell_if_interrupted
 from relay.surfaces.cli.terminal.keyboard import read_line
 
 ENDING = ".relaybackup"
@@ -79,12 +80,13 @@ async def restore(settings: Settings, path: Path, replace: bool = False) -> list
     with show_progress(console) as watcher:
         checked = await check(path, migrations.load().version, watcher)
     header = checked.header
-    console.print(f"{path}: {header.complete}, from Relay {header.relay}, {header.storage}\nInto {place(settings)}")
+    made = printable(f"{header.complete}, from Relay {header.relay}, {header.storage}")
+    console.print(f"{path}: {made}\nInto {place(settings)}")
     async with open_storage(settings) as opened:
         await prepare_schema(opened, settings, wait=False)
         if replace:
             await _make_room(settings, opened, await require_rest(opened.database), console)
-        with show_progress(console) as watcher:
+        with tell_if_interrupted(HINT), show_progress(console) as watcher:
             work = Restore(opened.database, watcher, checked)
             done = await work.run(replace)
     _tell(console, work, done)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections.abc import Coroutine
 from typing import Annotated, Any
 
 import typer
 
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY, read_version, shows_colours
-from relay.core.settings import find_missing, load_with_errors, require
+from relay.core.settings import Settings, find_missing, load_with_errors, require
 from relay.surfaces.cli.command_list import Commands
 from relay.surfaces.cli.shell import choose_loop as _choose_loop
 from relay.surfaces.cli.shell import log_as as _logging
@@ -88,8 +90,10 @@ def run() -> None:
     """Run the bot. At a terminal, it first asks for missing settings."""
     needed = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
     settings = _ready()
-    if find_missing(settings, *needed) and is_attended():
-        _interview()
+    checking = is_attended()
+    if find_missing(settings, *needed) and checking:
+        _interview()  # it checks the key
+        checking = False
         print("Relay starts now; Ctrl-C stops it.", flush=True)
         settings = _ready()
     from relay.surfaces.cli.doctor.settings import find_ignored_settings
@@ -99,7 +103,19 @@ def run() -> None:
     require(settings, *needed)
     from relay.surfaces.server import serve
 
-    _run(serve.run(settings))
+    _run(_check_beside(serve.run(settings), settings) if checking else serve.run(settings))
+
+
+async def _check_beside(work: Coroutine[Any, Any, None], settings: Settings) -> None:
+    """Runs the bot. For the person at the terminal, checks meanwhile whether the model can be used."""
+    from relay.surfaces.cli.doctor.model import warn_of_model
+
+    checking = asyncio.create_task(warn_of_model(settings), name="check the model")
+    try:
+        await work
+    finally:
+        checking.cancel()
+        await asyncio.gather(checking, return_exceptions=True)
 
 
 def _interview() -> None:

@@ -25,7 +25,7 @@ from relay.core.text import pluralize
 from relay.memory.derivations.artefacts import list_exported_kinds
 from relay.runtime.runtime import Runtime, find_time_zone, open_runtime
 from relay.runtime.storage import place
-from relay.surfaces.cli.progress import plain
+from relay.surfaces.cli.progress import count_progress, plain, tell_if_interrupted
 from relay.surfaces.cli.terminal.keyboard import read_line
 
 _PARTS = PARTS | {one.kind: one.plural for one in list_exported_kinds()}
@@ -98,16 +98,12 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
         raise ImportRefused(f"A Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
     async with open_runtime(settings) as relay:
         await require_rest(relay.database)
-
-        def told(part: str, seen: int) -> None:
-            if sys.stdout.isatty():
-                print(f"\r{part}: {seen:,} ", end="", flush=True)
-
-        work = Import(relay.store, export, user_id, told)
+        work = Import(relay.store, export, user_id, count_progress())
         owner = user_id if user_id is not None else await relay.find_owner()
         meant = Space("private", owner_id=owner) if chat_id is None else Space("group", chat_id=chat_id)
         await _agree(relay, work.becomes(), meant, console)
-        space = await work.run()
+        with tell_if_interrupted("Run the same command again; it adds the rest."):
+            space = await work.run()
     added = _describe_numbers(work.added) or "nothing"
     there = sum(work.seen.values()) - sum(work.added.values())
     console.print(
@@ -127,6 +123,10 @@ def _describe_numbers(numbers: Counter[str]) -> str:
 def _check_options(user_id: int | None, chat_id: int | None) -> None:
     if user_id is not None and chat_id is not None:
         raise SettingsError("Use either --user or --chat.")
+    if user_id is not None and not 0 < user_id < 2**63:
+        raise SettingsError("--user must be a Telegram user id, which is positive.")
+    if chat_id is not None and not -(2**63) <= chat_id < 0:
+        raise SettingsError("--chat must be a group's chat id, which is negative.")
 
 
 async def _agree(relay: Runtime, space: Space, meant: Space, console: Console) -> None:

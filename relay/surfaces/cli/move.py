@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from rich.console import Console
 
-from relay.archive.transfer import ComparedTable, MoveRefused, Transfer
+from relay.archive.transfer import HINT, ComparedTable, MoveRefused, Transfer
 from relay.clients.embedded.instance import in_use
-from relay.core.errors import SchemaError, SettingsError
+from relay.core.errors import DatabaseUnavailable, SchemaError, SettingsError
 from relay.core.program import RELAY
 from relay.core.setting_checks import connection_string
 from relay.core.settings import Settings, read_variable
 from relay.core.text import pluralize
 from relay.memory import migrations
 from relay.runtime.storage import is_embedded, open_storage, place, prepare_schema
-from relay.surfaces.cli.progress import plain, show_progress
+from relay.surfaces.cli.progress import plain, show_progress, tell_if_interrupted
 
 KEY = "SUPABASE_SERVICE_ROLE_KEY"
 
@@ -42,15 +44,33 @@ async def move(
     console = plain()
     console.print(f"From {place(settings)}\n  to {place(target)}")
     began = time.monotonic()
-    async with open_storage(settings) as here, open_storage(target) as there:
+    async with AsyncExitStack() as stack:
+        here = await stack.enter_async_context(open_storage(settings))
         if not migrations.check(await migrations.present(here.database), migrations.load()):
             raise SchemaError(f"The source's schema is not this Relay's. Run `{RELAY} db migrate` first.")
-        await prepare_schema(there, target, wait=False)
-        with show_progress(console) as watcher:
-            compared = await Transfer(here.database, there.database, watcher).run(replace)
-    _report(console, compared, time.monotonic() - began)
-    console.print(_advice(settings, target, key_env))
+        with _name_options(key_env, data_dir):
+            there = await stack.enter_async_context(open_storage(target))
+            await prepare_schema(there, target, wait=False)
+        with tell_if_interrupted(HINT), show_progress(console) as watcher:
+            work = Transfer(here.database, there.database, watcher)
+            compared = await work.run(replace)
+    _report(console, compared, time.monotonic() - began, "Compared" if work.finished else "Moved")
+    console.print(advice(settings, target, key_env))
     return compared
+
+
+@contextmanager
+def _name_options(key_env: str, data_dir: Path | None) -> Iterator[None]:
+    """Names the options of the target, instead of settings, in errors about it."""
+    options = {"DATABASE_URL": "--to", "SUPABASE_URL": "--to", KEY: key_env}
+    options |= {"RELAY_DATA_DIR": "--data-dir"} if data_dir else {}
+    try:
+        yield
+    except (DatabaseUnavailable, SettingsError) as error:
+        said = str(error)
+        for setting, option in options.items():
+            said = said.replace(setting, option)
+        raise type(error)(said) from None
 
 
 def target_settings(settings: Settings, to: str, key_env: str, data_dir: Path | None) -> Settings:
@@ -85,17 +105,17 @@ def _connection(to: str) -> str:
         raise SettingsError(f"--to {error}.") from None
 
 
-def _report(console: Console, compared: list[ComparedTable], seconds: float) -> None:
+def _report(console: Console, compared: list[ComparedTable], seconds: float, done: str) -> None:
     for table in compared:
         console.print(f"  {table.table:<20}{pluralize(table.rows, 'row'):>18}, the same on both sides")
     rows = sum(table.rows for table in compared)
     console.print(
-        f"Moved {rows:,} rows in {len(compared)} tables, in {seconds:.1f} s. The row counts and checksums "
+        f"{done} {rows:,} rows in {len(compared)} tables, in {seconds:.1f} s. The row counts and checksums "
         "of all tables match. The source was not changed."
     )
 
 
-def _advice(settings: Settings, target: Settings, key_env: str) -> str:
+def advice(settings: Settings, target: Settings, key_env: str) -> str:
     """Returns the settings that make Relay use the target."""
     lines = []
     if target.supabase_url:
@@ -107,8 +127,9 @@ def _advice(settings: Settings, target: Settings, key_env: str) -> str:
             lines += [f"DATABASE_URL={_mask(target.database_url)}"]
         elif settings.database_url:
             lines += ["DATABASE_URL="]
-        if is_embedded(target) and target.data_dir != settings.data_dir:
-            lines += [f"RELAY_DATA_DIR={target.data_dir}"]
+        folder = target.data_dir.expanduser().absolute()
+        if is_embedded(target) and folder != settings.data_dir.expanduser().absolute():
+            lines += [f"RELAY_DATA_DIR={folder}"]
     said = "\n".join(f"  {line}" for line in lines)
     return f"To use it, put this into .env, and run only one bot, there:\n{said}"
 

@@ -1,13 +1,14 @@
-"""Shows the progress of long work, with a terminal or without; and the command to type next."""
+"""Shows the progress of long work, with a terminal or without; and the command to type next, also after Ctrl-C."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -83,3 +84,29 @@ def show_progress(console: Console) -> Iterator[Watcher]:
     columns = (TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         yield ProgressBar(progress)
+
+
+def count_progress() -> Callable[[str, int], None]:
+    """Returns what shows how many rows of a part were read: in place on a terminal, else in lines."""
+    due = time.monotonic() + LINE_SECONDS
+
+    def told(part: str, seen: int) -> None:
+        nonlocal due
+        if sys.stdout.isatty():
+            print(f"\r{part}: {seen:,} ", end="", flush=True)
+        elif time.monotonic() > due:
+            due = time.monotonic() + LINE_SECONDS
+            print(f"Adding {part.replace('_', ' ')}: {seen:,} so far", flush=True)
+
+    return told
+
+
+@contextlib.contextmanager
+def tell_if_interrupted(hint: str) -> Iterator[None]:
+    """Says on standard error what to do next if the work is interrupted, as by Ctrl-C."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        line_end = "\n" if sys.stderr.isatty() else ""
+        print(f"{line_end}relay: Interrupted. {hint}", file=sys.stderr, flush=True)
+        raise

@@ -16,6 +16,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from relay.core.errors import SettingsError
+from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.surfaces.http.connection import Connection, OpenConnections
 
@@ -89,7 +90,7 @@ class Server:
         if error.errno == errno.EADDRINUSE:
             return (
                 f"{self._setting}_PORT: another program already listens on port {self._port} of {self._host}. "
-                "Choose another port."
+                f"It may be a Relay that already runs: `{RELAY} doctor` tells. If it is not, choose another port."
             )
         if error.errno == errno.EACCES:
             return (

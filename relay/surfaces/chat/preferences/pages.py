@@ -27,7 +27,7 @@ NONE = (
     "I don't know yet how you like answers. Tell me, and the next answer follows it:\n"
     "- /preferences prefer short answers\n"
     "- /preferences avoid emoji\n\n"
-    "Or reply to an answer with /tag too long."
+    "Or say it about my last answer: /tag too long."
 )
 HERE = {
     "use": "",

@@ -37,6 +37,8 @@ USAGE = (
     "/soul edit gives you the text to copy. /soul grow on lets me propose small changes. /soul history lists the "
     "versions, and /soul restore <number> brings one back."
 )
+REPLY = "reply to this message with my new soul, as text or as a document."
+"""How to give a new soul, where messages can be replied to."""
 NONE = "I don't have a soul yet. Give me one with /soul set &lt;text&gt;"
 
 
@@ -138,8 +140,8 @@ async def _ask(call: ChatContext) -> CommandReply:
     """Sends the active soul to copy, and asks for the new one."""
     active = await show_soul(call)
     version, text = (active.version, active.text) if active else (0, "")
-    asked = f"{question('soul', version)} – reply to this message with my new soul, as text or as a document."
-    return ask_with_text(asked, text, f"soul-{version}.md", "My new soul")
+    how = REPLY if call.bot_id else "answer with my new soul, as text."
+    return ask_with_text(f"{question('soul', version)} – {how}", text, f"soul-{version}.md", "My new soul")
 
 
 @answers("soul")

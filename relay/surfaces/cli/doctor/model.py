@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 from urllib.parse import urlsplit
 
-from relay.core.errors import ModelAccountError, ModelError, ModelThrottled, ModelUnavailable
+import structlog
+
+from relay.core.errors import ModelAccountError, ModelError, ModelMisconfigured, ModelThrottled, ModelUnavailable
 from relay.core.settings import Settings
 from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, skipped, warning
 from relay.surfaces.cli.doctor.live import model_answers
+
+log = structlog.get_logger()
 
 NAMES = ("model", "small model")
 NEEDS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "RELAY_MODEL", "RELAY_SMALL_MODEL")
@@ -46,3 +50,13 @@ async def _check_one(settings: Settings, name: str, setting: str, model: str) ->
         found = of_error(name, str(error).replace("RELAY_MODEL", setting))
         return failed(name, f"{found.said.rstrip('.')}: {model}.", found.fix or f"Check {setting}.")
     return ok(name, f"{model}{place}")
+
+
+async def warn_of_model(settings: Settings) -> None:
+    """Logs a warning if the model can't be used as it is set up, or with this account."""
+    try:
+        await model_answers(settings, settings.model)
+    except (ModelAccountError, ModelMisconfigured) as error:
+        log.warning("the model will not answer", error=str(error))
+    except ModelError:
+        pass  # that may pass

@@ -98,11 +98,18 @@ def find_ignored_settings() -> list[Finding]:
 
 def find_invalid_lines(text: str) -> list[Finding]:
     """Finds lines of a `.env` that are neither settings nor comments, which python-dotenv ignores."""
-    invalid = [str(line.original.line) for line in parse_stream(io.StringIO(text)) if line.error]
+    invalid = number_invalid_lines(text)
     if not invalid:
         return []
-    fix = "A line is NAME=value, or a comment that starts with #."
-    return [warning(".env", f"line {', '.join(invalid)} of .env is not a setting", fix)]
+    said = f"line {', '.join(map(str, invalid))} of .env is not a setting"
+    return [warning(".env", said, "A line is NAME=value, or a comment that starts with #.")]
+
+
+def number_invalid_lines(text: str) -> list[int]:
+    """Returns the numbers of the invalid lines of a `.env`. The parser adds blank lines to the line after them."""
+    invalid = [line.original for line in parse_stream(io.StringIO(text)) if line.error]
+    leads = [one.string[: len(one.string) - len(one.string.lstrip())] for one in invalid]
+    return [one.line + lead.count("\n") for one, lead in zip(invalid, leads, strict=True)]
 
 
 def find_unknown(values: Mapping[str, str | None]) -> list[Finding]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from dotenv.parser import Binding, parse_stream
 
 from relay.core.errors import SettingsError
+from relay.surfaces.cli.doctor.settings import number_invalid_lines
 
 PLAIN = re.compile(r"[\w@%+:,./=?-]*", re.ASCII)
 """Values that need no quotes, neither for Relay nor for a shell that reads the file. `docker run` would keep quotes."""
@@ -36,10 +37,8 @@ def read(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"{path} cannot be read: {reason}.") from None
-    for binding in _bindings(text):
-        if binding.error:
-            line = binding.original.line + _lead(binding.original.string).count("\n")
-            raise SettingsError(f"{path} cannot be read: line {line} is not NAME=value, or has an unclosed quote.")
+    if invalid := number_invalid_lines(text):
+        raise SettingsError(f"{path} cannot be read: line {invalid[0]} is not NAME=value, or has an unclosed quote.")
     if not os.access(path.resolve().parent, os.W_OK):
         raise SettingsError(f"{path} cannot be written: no file can be created in {path.resolve().parent}.")
     return text
