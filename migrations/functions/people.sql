@@ -153,12 +153,40 @@ begin
             'person', jsonb_build_object('became', 'asking', 'group', start -> 'group')));
 end $$;
 
--- Tests whether updates can change who may use the bot: Start, or a stranger in a group.
+-- Returns the name of a message's sender as name_of does in Python: without invisible characters, on one line.
+create or replace function relay.name_of(p_sender jsonb) returns text
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select left(coalesce(
+        nullif(btrim(regexp_replace(regexp_replace(concat_ws(' ', p_sender ->> 'first_name', p_sender ->> 'last_name'),
+            '[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164'
+            '\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]', '', 'g'), '\s+', ' ', 'g')), ''),
+        nullif(p_sender ->> 'username', ''), 'somebody'), 64)
+$$;
+
+-- Tests whether a person who may use the bot has another name or username by now than the database knows.
+create or replace function relay.is_renamed(p_user_id bigint, p_sender jsonb) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (
+        select from person
+        where user_id = p_user_id and (p_sender ->> 'id')::bigint = p_user_id and role in ('admin', 'user')
+            and (name, username) is distinct from (relay.name_of(p_sender), nullif(p_sender ->> 'username', '')))
+$$;
+
+-- Stores a person's present name and username, which nobody else has any more. The caller holds the lock.
+create or replace function relay.rename(p_user_id bigint, p_sender jsonb) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update person set username = null where user_id <> p_user_id and lower(username) = lower(p_sender ->> 'username');
+    update person set name = relay.name_of(p_sender), username = nullif(p_sender ->> 'username', '')
+    where user_id = p_user_id;
+$$;
+
+-- Tests whether updates can change what is known of people: Start, a stranger in a group, or a new name.
 create or replace function relay.may_change_people(p_updates jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_updates @? '$[*].start' or exists (
         select from jsonb_array_elements(p_updates) as one
-        where one ? 'knock' and not exists (select from person where user_id = (one ->> 'user_id')::bigint))
+        where relay.is_renamed((one ->> 'user_id')::bigint, one #> '{payload,message,from}')
+            or one ? 'knock' and not exists (select from person where user_id = (one ->> 'user_id')::bigint))
 $$;
 
 -- Reduces an update to what intake may store. It stays whole if the settings (known) or the database admit its sender,
@@ -177,6 +205,9 @@ begin
     if became is not null then
         return jsonb_set(p_update, '{payload,person}', became);
     elsif known or exists (select from person where user_id = sender and role in ('admin', 'user')) then
+        if relay.is_renamed(sender, p_update #> '{payload,message,from}') then
+            perform relay.rename(sender, p_update #> '{payload,message,from}');
+        end if;
         return p_update;
     elsif p_update ? 'knock' then
         knocked := relay.knock(p_bot_id, p_update);

@@ -144,6 +144,14 @@ begin
     return found_id;
 end $$;
 
+-- Returns the id of the supergroup that a message's group has become; null if it is none, or the message isn't known.
+create or replace function relay.moved_to(p_bot_id bigint, p_chat_id bigint, p_message jsonb) returns bigint
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select l.chat_id from posted p join turn t on t.id = p.turn_id join lane l on l.id = t.lane_id
+    where p_chat_id between -999999999999 and -1 and p.bot_id = p_bot_id and p.chat_id = p_chat_id
+        and p.telegram_message_id = (p_message ->> 'message_id')::bigint and l.chat_id <= -1000000000000
+$$;
+
 -- Begins a turn for a command given at a terminal, without an update. It is leased for ten minutes under no worker's
 -- name, so that the process does not claim it back. Off the record, it belongs to that session.
 create or replace function public.relay_begin_command(
@@ -188,6 +196,7 @@ declare
     added integer;
     stored integer := 0;
     lane_of bigint;
+    moved_to bigint;
     private_in bigint;
     control turn;
     controls jsonb := '[]';
@@ -213,6 +222,13 @@ begin
         if one.payload #>> '{callback_query,message,date}' = '0' then
             one.topic_id := coalesce(public.relay_topic_of(p_bot_id, one.chat_id,
                 (one.payload #>> '{callback_query,message,message_id}')::bigint)::bigint, one.topic_id);
+        end if;
+        -- A group that has become a supergroup since takes no changes under its old messages, so nothing is done there.
+        moved_to := case when one.payload ? 'callback_query'
+            then relay.moved_to(p_bot_id, one.chat_id, one.payload #> '{callback_query,message}') end;
+        if moved_to is not null then
+            one.payload := jsonb_set(relay.in_chat(one.payload, moved_to), '{callback_query,data}', '"too old"');
+            one.chat_id := moved_to;
         end if;
         if one.kind in ('turn', 'control') then
             lane_of := relay.ensure_lane(p_bot_id, one.chat_id, one.topic_id);

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from itertools import accumulate
 
 BIDI_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Characters that change the direction of writing for everything after them."""
+LINE_START = re.compile(r"^([-+=]|[0-9]+\.)([ =-]|$)")
+"""What begins a list or underlines a heading, at the beginning of a line, and the character that makes it one."""
 
 
 def escape_markdown(text: str) -> str:
@@ -23,7 +27,8 @@ def escape_lines(text: str) -> str:
 def escape_sentence(text: str) -> str:
     """Returns one of Relay's own sentences as Markdown. A shell shows the commands in it as they are typed there."""
     # As character references: a backslash before a bracket would begin a formula.
-    return "".join(f"&#{ord(c)};" if c in "\\`*_[]()<>#~|$!&" else c for c in one_line(text))
+    escaped = "".join(f"&#{ord(c)};" if c in "\\`*_[]()<>#~|$!&" else c for c in one_line(text))
+    return LINE_START.sub(lambda start: f"{start[1]}&#{ord(start[2] or ' ')};", escaped, count=1)
 
 
 def shorten(text: str, length: int = 90) -> str:
@@ -35,6 +40,13 @@ def shorten(text: str, length: int = 90) -> str:
 def one_line(text: str) -> str:
     """Returns a text with single spaces and without control characters for the direction of writing."""
     return " ".join(BIDI_CONTROLS.sub("", text).split())
+
+
+def utf16_offsets(text: str) -> Sequence[int]:
+    """Returns the UTF-16 offset of every index of a text, including its end. Telegram counts in these."""
+    if text.isascii() or max(text) < "\U00010000":
+        return range(len(text) + 1)
+    return list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
 
 
 def plain_digits(text: str) -> str:

@@ -3,15 +3,17 @@ possible."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
+from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, Block
 from relay.core.ports import FileExtractor
 from relay.core.prompt_markup import estimate_tokens
 from relay.media.cache import Cache
 from relay.media.extraction.file_kinds import PICTURES, SOUNDS, VIDEOS
-from relay.media.files import Files
+from relay.media.files import UNFETCHED, Files
 from relay.media.media_cost import DOCUMENT_BYTES
 from relay.media.prepared import PDF, PreparedFile, encode_base64
 from relay.media.reading import FileContents, Kind
@@ -41,24 +43,46 @@ class Documents:
         self._extractor = extractor
         self._sounds = sounds
         self._pictures = pictures
+        self._by_content = {"picture": pictures, "recording": sounds}
         self._most_pages = most_pages
         self._cache = cache
 
     async def read(self, attachment: Attachment) -> FileContents:
+        """Reads a file as what Telegram says it is. If it is something else, its content decides. Raises
+        `MediaRefused`."""
+        described = self._find_described(attachment)
+        if described is None:
+            return await self._read_as(attachment, await self._look(attachment))
+        try:
+            return await described.read(attachment)
+        except MediaRefused as refusal:
+            if str(refusal) in UNFETCHED:
+                raise
+            with suppress(MediaRefused):
+                told = await self._look(attachment)
+                if self._by_content.get(told["kind"]) is not described:
+                    return await self._read_as(attachment, told)
+            raise
+
+    def _find_described(self, attachment: Attachment) -> Kind | None:
+        """Returns the reader of a picture or recording, by Telegram's description; None: it is a document."""
         if is_kind(attachment, "image/", PICTURES):
-            return await self._pictures.read(attachment)
-        if is_kind(attachment, "audio/", SOUNDS) or is_kind(attachment, "video/", VIDEOS):
-            return await self._sounds.read(attachment)
+            return self._pictures
+        recording = is_kind(attachment, "audio/", SOUNDS) or is_kind(attachment, "video/", VIDEOS)
+        return self._sounds if recording else None
+
+    async def _look(self, attachment: Attachment) -> dict[str, Any]:
+        """Detects a file's type by its content, and reads a document: see `relay.media.extraction.document`."""
         async with self._files.open(attachment) as content:
             limits = {"pages": self._most_pages, "shown": DOCUMENT_BYTES}
             told, _ = await self._extractor.open("document", content, name=attachment.name, **limits)
             if told.get("whole"):
                 self._cache.put(attachment.unique_id, PreparedFile(await encode_base64(content), PDF))
-        if told["kind"] == "picture":
-            return await self._pictures.read(attachment)
-        if told["kind"] == "recording":
-            return await self._sounds.read(attachment)
-        return make_read(attachment, told)
+        return told
+
+    async def _read_as(self, attachment: Attachment, told: dict[str, Any]) -> FileContents:
+        reader = self._by_content.get(told["kind"])
+        return await reader.read(attachment) if reader else make_read(attachment, told)
 
 
 def is_kind(attachment: Attachment, mime: str, endings: tuple[str, ...]) -> bool:

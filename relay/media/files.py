@@ -25,6 +25,7 @@ SECONDS = 300
 """The time limit for one file in seconds, including retries."""
 GONE = "I can't get it from Telegram any more. Please send it again."
 LATER = "I can't get it from Telegram right now. Please send it again later."
+UNFETCHED = (GONE, LATER)
 OWN_SERVER = (
     " (That is Telegram's limit for bots. My admins can raise it with a Bot API server of their own: "
     "TELEGRAM_API_URL and RELAY_MAX_FILE_MB.)"

@@ -74,7 +74,7 @@ class Pictures:
 
 def moves(attachment: Attachment) -> bool:
     """Tests whether a file is a video or an animated drawing, which can't be opened here."""
-    return attachment.mime.startswith(("video/", "application/"))
+    return attachment.mime.startswith("video/") or attachment.mime == "application/x-tgsticker"
 
 
 def describe_picture(attachment: Attachment) -> str:

@@ -49,7 +49,7 @@ class Sounds:
             },
         }
         if attachment.kind not in SPOKEN:
-            block["untrusted"] = "recording"
+            block |= {"untrusted": "recording"} | ({"from": attachment.name} if attachment.name else {})
         what = f"{NAMES[attachment.kind]} {attachment.name}".strip()
         first = "minute" if self._minutes == 1 else f"{self._minutes} minutes"
         notice = f"I listened to the first {first} of your {what}." if heard.cut else ""

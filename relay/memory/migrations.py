@@ -139,7 +139,7 @@ def check(found: PresentSchema, schema: Schema) -> bool:
     """Tests whether the database is up to date. Raises `SchemaError` if only a newer Relay can use it."""
     if found.breaking > schema.version:
         raise SchemaError(
-            f"This database was upgraded by a newer Relay (schema {found.version}, this one knows "
+            f"This database was upgraded by a newer Relay (schema {found.version}; this one knows "
             f"{schema.version}). Upgrade Relay, or restore a backup from before the upgrade."
         )
     if found.version > schema.version:

@@ -13,7 +13,7 @@ import pytest
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.test_terminal import relay
-from tests.standins.anthropic import Recorded
+from tests.standins.anthropic import Recorded, Reply
 from tests.standins.telegram import Chat, StoredMessage, User
 
 pytestmark = SESSION
@@ -72,6 +72,24 @@ async def test_a_new_conversation_can_begin_with_a_composition_of_three_sessions
     await bot.ask(dm, ada, "/new with Garden", topic=third)
     await bot.ask(dm, ada, "Which colour here?", "Vermilion.", topic=third)
     assert EVIDENCE in composed_text(bot.prompt("Which colour here"))
+
+
+async def test_a_composition_begins_after_the_answer_that_is_being_written(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await three_sessions(bot, dm, ada)
+    shown = await bot.ask(dm, ada, "/compose garden")
+    await choose_all(bot, dm, ada, shown)
+    await bot.press(dm, ada, shown, "Make it")
+    bot.says("How tall are hollyhocks?", Reply("Two metres.", first_delay=2))
+    asked = len(bot.prompts("How tall"))
+    await bot.tg.say(dm, ada, "How tall are hollyhocks?")
+    await bot.tg.wait_for(lambda: len(bot.prompts("How tall")) > asked)
+    assert await bot.press(dm, ada, shown, "Begin with it") == ""
+    await bot.tg.wait_for(lambda: "begins with garden" in bot.tg.messages(dm)[-1].text)
+    told = [one.text for one in bot.tg.messages(dm)][-2:]
+    assert told[0].startswith("Two metres."), "the answer stays in its own conversation"
+    await bot.ask(dm, ada, "And foxgloves?", "One metre.")
+    assert "hollyhocks" not in str(bot.prompt("And foxgloves").body["messages"])
 
 
 async def test_the_budget_strategy_and_versions_are_chosen_with_buttons(bot: SharedBot) -> None:

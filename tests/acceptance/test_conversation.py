@@ -167,6 +167,63 @@ async def test_the_model_sees_which_part_of_a_message_a_reply_quotes(bot: Shared
     assert "<reply>\nquinces\n</reply>" in context
 
 
+async def test_links_behind_words_are_read_kept_and_remembered(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    url = "https://example.org/hidden"
+    text, entities = "🔥 Summarise this article", [{"type": "text_link", "offset": 18, "length": 7, "url": url}]
+    said = await bot.tg.say(dm, ada, text, entities=entities)
+    reply = await bot.tg.wait_reply(dm, said)
+    assert f"Summarise this article ({url})" in bot.prompt("Summarise this").last_text
+    bot.tg.edit(dm, said, text, entities=entities)
+    await bot.ask(dm, ada, "thanks")
+    assert not [label for label in reply.buttons if "again" in label], "the text is the same"
+    assert f"this article ({url})" in str(bot.prompt("thanks").messages[0])
+    link = [{"type": "text_link", "offset": 17, "length": 8, "url": url}]
+    kept = await bot.ask(dm, ada, "/remember I cook a recipe 5", entities=link)
+    assert f"a recipe ({url}) 5" in kept.text
+
+
+async def test_an_edit_that_adds_a_link_offers_a_new_answer(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    said = await bot.tg.say(dm, ada, "what does it say here?")
+    reply = await bot.tg.wait_reply(dm, said)
+    link = {"type": "text_link", "offset": 17, "length": 4, "url": "https://example.org/hidden"}
+    bot.tg.edit(dm, said, "what does it say here?", entities=[link])
+    await bot.press(dm, ada, reply, "Answer again")
+    await bot.tg.wait_for(lambda: bot.prompts("here (https://example.org/hidden)?"))
+
+
+async def test_each_of_several_replies_is_quoted_before_its_message(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    alpha = await bot.tg.say(dm, ada, "alpha topic text")
+    answer = await bot.tg.wait_reply(dm, alpha)
+    await bot.ask(dm, ada, "/new")
+    bot.model.delay = 0.6
+    await bot.tg.say(dm, ada, "hold on")
+    await bot.tg.wait_for(lambda: bot.prompts("hold on"))
+    await bot.tg.say(dm, ada, "what about this", reply_to=alpha)
+    last = await bot.tg.say(dm, ada, "and this one", reply_to=answer)
+    await bot.tg.wait_for(lambda: bot.prompts("and this one"))
+    await bot.tg.wait_reply(dm, last)
+    said = [block["text"] for block in bot.prompt("and this one").messages[-1]["content"]]
+    assert "replies to a message:)\nalpha topic text" in said[0]
+    assert said[1] == "what about this"
+    assert "replies to a message by you:)\nYou said: alpha topic text" in said[2]
+    assert said[3] == "and this one"
+    assert "The user is replying" not in said[4]
+
+
+async def test_a_long_paste_with_emoji_is_one_turn(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    line = "✅🎯🔥 do the thing\n"
+    await bot.tg.say(dm, ada, line * 214)
+    await asyncio.sleep(0.3)
+    last = await bot.tg.say(dm, ada, "🔥 and the last thing")
+    await bot.tg.wait_reply(dm, last)
+    assert bot.model.last.user_turn()[0].endswith("do the thing\n🔥 and the last thing")
+    assert len(bot.tg.messages(dm)) == 3
+
+
 async def test_an_album_a_long_paste_and_commented_forwards_are_one_turn_each(bot: SharedBot) -> None:
     ada, dm = bot.person()
     ben, _ = bot.person("Ben")
@@ -236,7 +293,7 @@ async def test_media_that_cannot_be_used_get_an_explanation(bot: SharedBot) -> N
         assert f"⚠️ I couldn't use your {kind}" in reply.text
         assert not reply.buttons, "there is no answer to keep"
         if kind == "voice note":
-            assert "Please write it to me." in reply.text
+            assert "Please type it instead." in reply.text
             assert "RELAY_STT" not in reply.text, "only admins see the setting"
     assert bot.asked == asked
     await bot.ask(dm, ada, "/memory under a picture", photo=picture())

@@ -87,6 +87,18 @@ async def test_an_answer_to_a_deleted_topic_goes_to_the_private_chat_only(shared
     assert shared_relay.times(forum, words[1]) == 0
 
 
+async def test_a_person_hears_in_private_that_a_closed_topic_takes_no_answer(shared_relay: SharedRelay) -> None:
+    tg, chat = shared_relay.tg, shared_relay.guest()
+    forum = tg.group(-1000000000000 - chat.id, "Room *one*", [tg.user(chat.id)], forum=True)
+    topic, word = tg.topic(forum, "Plans", chat.id), shared_relay.word()
+    shared_relay.model.rule(word, lambda request: (setattr(forum.topics[topic], "closed", True), "A secret.")[1])
+    await tg.say(forum, chat.id, word, topic=topic)
+    await shared_relay.until_said(chat, "my answer to you in “Room *one*”, because its topic is closed or deleted")
+    assert "secret" not in "".join(shared_relay.said(chat))
+    await tg.wait_for(lambda: "opic_closed" in "".join(shared_relay.said(OWNER)))
+    assert shared_relay.said(forum) == []
+
+
 async def test_a_group_keeps_its_memory_when_it_becomes_a_supergroup(shared_relay: SharedRelay) -> None:
     """Once between two questions and once during an answer, with Telegram's two messages in either order."""
     for number, swapped in enumerate((False, True)):
@@ -127,3 +139,24 @@ async def test_a_group_keeps_its_memory_when_it_becomes_a_supergroup(shared_rela
         assert word in str(request.messages[:-1])
         assert shared_relay.sql("select count(*) from relay.thread where chat_id = %s", small.id) == [(0,)]
         assert shared_relay.exchanges(new_id) == 3
+
+
+async def test_an_old_button_of_a_group_that_became_a_supergroup_says_that_it_is_too_old(
+    shared_relay: SharedRelay,
+) -> None:
+    tg, person = shared_relay.tg, next(shared_relay._people)
+    small = tg.group(-4100, "Small", [tg.user(person, "Guest"), tg.user(999_100, "Other")], type="group")
+    mention = f"@{tg.bot.username}"
+    shared_relay.model.rule("tea", "I see. [LEARN: likes tea]")
+    learned = await tg.wait_reply(small, await tg.say(small, person, f"{mention} tea please"))
+    await tg.wait_for(lambda: learned.buttons)
+    reminder = await tg.wait_reply(small, await tg.say(small, person, "/remind 2031-01-01 9:00 bins"))
+    tg.migrate(small, -1000000910000)
+    await shared_relay.until("select count(*) = 1 from relay.reminder where chat_id = -1000000910000")
+    word = shared_relay.word()
+    await tg.say(-1000000910000, person, f"{mention} {word}")
+    await shared_relay.answered(tg.chat(-1000000910000), word)
+    for message, label in ((learned, "Undo"), (reminder, "Undo")):
+        assert await tg.tap(small, person, message, label) == "This button no longer works."
+    assert shared_relay.sql("select status from relay.reminder where chat_id = -1000000910000") == [("active",)]
+    assert shared_relay.sql("select count(*) from relay.lane where chat_id = -4100") == [(0,)]

@@ -121,6 +121,18 @@ class TestInTown:
         assert "A text." in reply.text
         assert "It is called .pdf, but it is a text." in reply.text
 
+    async def test_a_document_that_is_called_a_picture_or_a_recording_is_read(self, bot: SharedBot) -> None:
+        ada, dm = bot.person()
+        for content, name, mime, words in (
+            (b"#EXTM3U\nBlue Moon.mp3\n", "list.m3u", "audio/x-mpegurl", "Blue Moon"),
+            (papers.pdf(["The parrot goes to Ben."]), "scan.jpg", "image/jpeg", "scan.jpg"),
+            (papers.pdf(["The cat goes to Eve."]), "film.mp4", "video/mp4", "film.mp4"),
+        ):
+            reply = await bot.ask(dm, ada, f"what is in {name}?", "A text.", document=upload(content, name, mime))
+            assert "A text." in reply.text
+            assert "couldn't use" not in reply.text
+            assert words in bot.prompt(f"what is in {name}?").last_text
+
     async def test_a_persons_documents_are_not_available_to_others(self, bot: SharedBot) -> None:
         ada, dm = bot.person()
         ben, other = bot.person("Ben")

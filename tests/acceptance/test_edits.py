@@ -121,6 +121,28 @@ async def test_an_edit_during_the_answer_offers_a_new_answer_afterwards(bot: Sha
     await bot.tg.wait_for(lambda: reply.text == "You said: who was Ada Lovelace")
 
 
+async def test_edits_that_wait_for_answers_keep_no_other_edit_waiting(bot: SharedBot) -> None:
+    ada, _ = bot.person()
+    forum = bot.forum(ada)
+    for name in ("Rome", "Oslo"):
+        topic, text = bot.tg.topic(forum, name, ada), f"a trip to {name}"
+        bot.says(text, Reply(name, first_delay=6))
+        asked = await bot.tg.say(forum, ada, text, topic=topic)
+        await bot.tg.wait_for(lambda text=text: bot.prompts(text))
+        for change in ("long", "longer"):
+            bot.tg.edit(forum, asked, f"a {change} trip to {name}")
+    topic = bot.tg.topic(forum, "Dinner", ada)
+    bot.says("a slow dish", Reply("slow", first_delay=1.5))
+    await bot.tg.say(forum, ada, "a slow dish", topic=topic)
+    await bot.tg.wait_for(lambda: bot.prompts("a slow dish"))
+    waiting = await bot.tg.say(forum, ada, "a tabel", topic=topic)
+    await bot.tg.wait_for(lambda: not bot.tg.pending_updates)
+    bot.tg.edit(forum, waiting, "a table")
+    await bot.tg.wait_for(lambda: "You said: a table" in told(bot, forum))
+    assert not bot.prompts("a tabel")
+    await bot.tg.wait_for(lambda: sum(AGAIN in one.buttons for one in bot.tg.messages(forum)) == 2, timeout=20)
+
+
 async def test_edits_of_older_messages_and_commands_offer_no_new_answer(bot: SharedBot) -> None:
     (ada, dm), stranger = bot.person(), bot.tg.user(77_101, "Sam")
     older, first = await exchange(bot, dm, ada, "an oldr one")

@@ -60,6 +60,17 @@ async def test_long_code_arrives_as_a_file_after_the_text(shared_relay: SharedRe
     )
 
 
+async def test_a_reply_to_a_file_shows_it_to_the_model_in_another_conversation(shared_relay: SharedRelay) -> None:
+    chat = shared_relay.guest()
+    await shared_relay.asked(chat, "write me a program")
+    _, file = await arrived(shared_relay, chat)
+    await shared_relay.tg.say(chat, None, "/new")
+    word = shared_relay.word()
+    await shared_relay.tg.say(chat, None, f"what is in it? {word}", reply_to=file)
+    await shared_relay.tg.wait_for(lambda: word in shared_relay.model.last.last_text)
+    assert "line 250 of a long program" in shared_relay.model.last.last_text
+
+
 async def test_a_file_is_sent_to_the_topic_of_its_answer(shared_relay: SharedRelay) -> None:
     room = shared_relay.room(forum=True)
     topic = shared_relay.tg.topic(room, "Code")

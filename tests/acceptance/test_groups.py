@@ -51,6 +51,7 @@ async def test_in_a_group_only_known_people_who_address_the_bot_are_answered(bot
     group = bot.group(ada, ben, stranger)
     await quiet(bot, group, "just talking", user=ada)
     await quiet(bot, group, "so am I", user=ben)
+    await quiet(bot, group, f"x@{bot.tg.bot.username}.com is my mail", user=ben)
     mention = f"@{bot.tg.bot.username} what do you think?"
     reply = await bot.ask(group, ada, mention)
     assert reply.reply_to == reply.message_id - 1
@@ -109,6 +110,22 @@ async def test_private_memory_is_unused_from_the_turn_after_somebody_joins(bot: 
         if "Quill" in bot.prompt("alone again").system_text:
             break
     assert "Quill" in bot.prompt("alone again").system_text
+
+
+async def test_after_somebody_joins_an_answer_is_not_given_again_and_the_reason_is_true(bot: SharedBot) -> None:
+    ada, _ = bot.person("Ada")
+    guest = bot.tg.user(77_003, "Gus")
+    forum = bot.forum(ada)
+    said = await bot.tg.say(forum, ada, "how old is the captal?")
+    reply = await bot.tg.wait_reply(forum, said)
+    bot.tg.edit(forum, said, "how old is the capital?")
+    await bot.tg.wait_for(lambda: "✎ Answer again" in reply.buttons)
+    bot.tg.add_member(forum, guest, by=ada)
+    await quiet(bot, forum, "no mention now", user=ada)
+    asked, before = bot.asked, len(bot.tg.messages(forum))
+    assert "Who's in this group has changed" in await bot.press(forum, ada, reply, "Answer again")
+    await asyncio.sleep(0.5)
+    assert (bot.asked, len(bot.tg.messages(forum))) == (asked, before)
 
 
 async def test_a_group_has_its_own_memory_that_names_people(bot: SharedBot) -> None:

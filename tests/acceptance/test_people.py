@@ -233,6 +233,7 @@ async def test_revoking_access_takes_effect_at_once(shared_relay: SharedRelay) -
     await shared_relay.tg.wait_for(lambda: shared_relay.tg.drafts(cem), 30)
     await shared_relay.tg.say(cem, None, "queued q72")
     await shared_relay.until("select count(*) = 1 from relay.inbox where status = 'pending'")
+    assert "only by their ids" in (await ask(shared_relay, ada, "/revoke @user2002")).text
     question = await ask(shared_relay, ada, "/revoke @user3003")
     assert "Cem (@user3003, id 3003)" in question.text
     before = len(shared_relay.said(cem))
@@ -299,6 +300,40 @@ async def test_an_invitation_can_be_cancelled_and_a_request_denied(shared_relay:
     question = await told(shared_relay, ada, "Dora (id 3004) pressed Start")
     assert await press(shared_relay, ada, question, "Deny") == "Denied."
     assert "Dora (id 3004) – denied by Ada" in (await ask(shared_relay, ada, "/users")).text
+
+
+async def test_a_decision_in_a_long_list_of_people_is_shown_and_nothing_vanishes(shared_relay: SharedRelay) -> None:
+    ada, zed = shared_relay.tg.chat(OWNER), newcomer(shared_relay, CEM, "Zed")
+    shared_relay.sql(
+        "insert into relay.person (user_id, bot_id, name, username, role, decided_by_name, decided_at, let_in)"
+        " select 9000 + n, 77, repeat('N', 60) || n, repeat('u', 30) || n,"
+        " case when n < 80 then 'user' else 'refused' end, repeat('A', 60), now(), true from generate_series(1, 90) n"
+    )
+    await ask(shared_relay, ada, "/invite Dora")
+    await ask(shared_relay, zed, "/start")
+    await told(shared_relay, ada, "Zed (id 3003) pressed Start")
+    before = len(shared_relay.replies(ada))
+    listed = await ask(shared_relay, ada, "/users")
+    sections = re.findall(r"^\w[^•\n]*$", listed.text, re.MULTILINE)
+    assert sections == ["Waiting for an answer", "Open invitations", "People who can use me"]
+    assert await press(shared_relay, ada, listed, "Approve Zed") == "Approved."
+    await shared_relay.tg.wait_for(lambda: f"Zed (id {CEM}) – let in by Ada" in listed.text)
+    pages = [listed.text]
+    while "‹ Before" in listed.buttons:
+        await press(shared_relay, ada, listed, "‹ Before")
+        await shared_relay.tg.wait_for(lambda: listed.text != pages[-1])
+        pages.append(listed.text)
+    assert "Dora" in listed.text
+    await press(shared_relay, ada, listed, "Cancel the invitation for Dora")
+    await shared_relay.tg.wait_for(lambda: "Dora" not in listed.text)
+    while "More ›" in listed.buttons:
+        pages.append(listed.text)
+        await press(shared_relay, ada, listed, "More ›")
+        await shared_relay.tg.wait_for(lambda: listed.text != pages[-1])
+    pages.append(listed.text)
+    assert "Not let in" in listed.text
+    assert all(f"id {9000 + number})" in "".join(pages) for number in range(1, 91))
+    assert len(shared_relay.replies(ada)) == before + 1
 
 
 async def test_admins_can_admit_a_stranger_who_addresses_the_bot_in_a_group(shared_relay: SharedRelay) -> None:

@@ -15,6 +15,7 @@ from tests.acceptance.conftest import World
 from tests.pictures import CAMERA, HEIC, PLACE, SVG, TGS, WEBM, animation, bomb, drawn, picture, saved, with_place
 from tests.standins.anthropic import Recorded
 from tests.standins.telegram import Chat, StoredMessage, Upload
+from tests.standins.telegram.media import as_upload, media_object
 
 WAIT = 60
 
@@ -181,6 +182,25 @@ async def test_stickers_and_animations_are_shown_as_pictures(world: World) -> No
     assert "⚠️ I couldn't use your sticker 😀." in told.text
     assert "screenshot" in told.text
     assert len(asked(world)) == requests
+
+
+async def test_a_picture_whose_file_has_another_type_is_shown_in_full(world: World) -> None:
+    for name, mime in (("IMG_1.JPG", "application/octet-stream"), ("scan", "application/zip")):
+        sent = upload(picture("JPEG", 1200, 900), name, mime, thumbnail=picture())
+        await say(world, world.dm, "what is on it?", document=sent)
+        _, content = images(world.model.last)[-1]
+        assert Image.open(io.BytesIO(content)).size == (1200, 900)
+        assert "a small still picture" not in world.model.last.text
+
+
+async def test_a_photo_of_another_chat_that_is_replied_to_is_shown(world: World) -> None:
+    news = {"type": "channel", "chat": {"id": -9, "type": "channel", "title": "News"}, "message_id": 3, "date": 1}
+    photo = media_object(world.tg, "photo", as_upload("photo", picture(width=300)))
+    await say(world, world.dm, "what is on this?", external_reply={"origin": news, "photo": photo})
+    ((_, content),) = images(world.model.last)
+    assert Image.open(io.BytesIO(content)).width == 300
+    assert '<untrusted kind="picture" from="News">' in world.model.last.last_text
+    assert "(photo)" in world.model.last.last_text
 
 
 @pytest.mark.settings(RELAY_MAX_MEGAPIXELS="2")

@@ -92,6 +92,29 @@ async def test_messages_sent_during_an_answer_are_answered_in_order(shared_relay
     assert shared_relay.exchanges(chat) == 2, "messages sent during the answer are one turn"
 
 
+async def test_commands_that_telegram_holds_back_in_a_group_keep_none_waiting_elsewhere(
+    shared_relay: SharedRelay,
+) -> None:
+    tg, chat = shared_relay.tg, shared_relay.guest()
+    guest = tg.user(chat.id, "Guest")
+    room = tg.group(-1000000000000 - chat.id, "Room", [guest])
+    await shared_relay.answered(chat, await shared_relay.asked(chat))
+    held = tg.fault("sendMessage", "429", times=-1, chat_id=room.id, retry_after=6)
+    for text in ("/settings", "/settings", "/stop", "/stop"):
+        await tg.say(room, guest, text)
+    await tg.wait_for(lambda: held.hits >= 2)
+    await tg.wait_reply(chat, await tg.say(chat, None, "/help"), timeout=4)
+    word = shared_relay.word()
+    shared_relay.model.rule(word, Reply("x " * 3000, spread=20))
+    await tg.say(chat, None, word)
+    await tg.wait_for(lambda: tg.drafts(chat))
+    await tg.say(chat, None, "/stop")
+    await tg.wait_for(lambda: "Stopped." in "".join(shared_relay.said(chat)), timeout=4)
+    assert shared_relay.said(room) == []
+    tg.clear_faults()
+    await tg.wait_for(lambda: len(shared_relay.said(room)) == 4, timeout=15)
+
+
 async def test_sigterm_finishes_the_running_answer_and_keeps_waiting_messages(shared_relay: SharedRelay) -> None:
     chat = shared_relay.guest()
     word = slow(shared_relay)

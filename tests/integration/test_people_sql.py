@@ -8,13 +8,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import digest, new_nonce
 from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
+from relay.surfaces.telegram.parsing.message_parser import name_of
+from relay.surfaces.telegram.parsing.sorting import NAME_LENGTH
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, EVE, GROUP, fact, incoming_of, message, private, reply
-from tests.telegram_objects import sorted_row
+from tests.telegram_objects import as_user, sorted_row
 
 NOBODY: frozenset[int] = frozenset()
 WRONG = "A" * 22
@@ -316,3 +320,47 @@ async def test_a_person_is_found_by_username_in_any_case(store: Store, sql: Sql)
     assert found is not None
     assert found.user_id == EVE, "a present user must come before a former one"
     assert await store.person(None, "") is None
+
+
+def named(user_id: int, first: str, username: str | None = None, **more: Any) -> InboxRow:
+    """Returns the row of a message by someone with this name, whom the settings don't name."""
+    sender = {"id": user_id, "first_name": first, "username": username, **more}
+    update = message(user_id, "hello", **{"from": {key: value for key, value in sender.items() if value}})
+    return sorted_row(update, BOT, NOBODY, True)
+
+
+async def test_a_known_persons_names_follow_those_in_telegram(store: Store, sql: Sql) -> None:
+    row = "insert into person (user_id, bot_id, name, username, role) values (%s, 77, %s, %s, %s)"
+    await sql(row, BEN, "Ben", "ben_old", "user")
+    await sql(row, EVE, "Eve", "Ben_New", "refused")
+    await taken(store, named(BEN, "Ben", "ben_new", last_name="Ray"))
+    people = "select name, username from person where user_id = %s"
+    assert await sql(people, BEN) == [("Ben Ray", "ben_new")]
+    assert await sql(people, EVE) == [("Eve", None)], "a username is one person's"
+    assert await store.person(None, "ben_old") is None
+    await taken(store, named(BEN, "Ben"))
+    assert await sql(people, BEN) == [("Ben", None)]
+    await taken(store, named(EVE, "Evil", "evil"))
+    assert await sql(people, EVE) == [("Eve", None)], "of people without access, nothing new is stored"
+    press = {"callback_query": {"id": "1", "from": {"id": BEN, "first_name": "Benny"}, "data": "n"}}
+    sent = {"message_id": 9, "date": 1, "chat": {"id": BEN, "type": "private"}, "from": {"id": BOT.id, "is_bot": True}}
+    press["callback_query"]["message"] = sent
+    await taken(store, sorted_row({"update_id": next(strangers), **press}, BOT, NOBODY, True))
+    assert await sql(people, BEN) == [("Ben", None)], "the name above a button is the bot's"
+
+
+@pytest.mark.parametrize(
+    "sender",
+    [
+        {"first_name": "Ben", "last_name": "Ray", "username": "ben"},
+        {"first_name": " Ben\n  B. ", "last_name": "\u202eyaR\u200b \ufe0f"},
+        {"first_name": "\U000e0041\u3164", "username": "ben"},
+        {"first_name": "\u2060"},
+        {"first_name": "Ben" * 30},
+    ],
+)
+async def test_the_database_reads_a_name_as_the_code_does(store: Store, sql: Sql, sender: dict[str, str]) -> None:
+    await sql("insert into person (user_id, bot_id, name, role) values (%s, 77, '', 'user')", BEN)
+    update = message(BEN, "hello", **{"from": {"id": BEN, **sender}})
+    await taken(store, sorted_row(update, BOT, NOBODY, True))
+    assert await sql("select name from person") == [(name_of(as_user({"id": BEN, **sender}))[:NAME_LENGTH],)]

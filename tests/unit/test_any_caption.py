@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from relay.conversation.history import user_blocks
 from relay.core.models import Sound
 from relay.core.prompt_markup import neutralize_markup
+from relay.core.text import utf16_offsets
 from relay.memory.calls.base import storable
 from relay.memory.intents import process_intents
 from relay.surfaces.telegram.formatting.attachments import extract_long_code
-from relay.surfaces.telegram.formatting.split import utf16_offsets
 from relay.surfaces.telegram.outgoing.files import choose_method, file_request, voice_request
 from relay.surfaces.telegram.parsing.message_parser import join_blocks, parts_of, reply_of
 from relay.surfaces.telegram.parsing.place import Place

@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.core.models import Attachment
-from relay.surfaces.telegram.parsing.message_parser import KINDS, NAME_LENGTH, attachment_of
+from relay.surfaces.telegram.parsing.attachments import KINDS, NAME_LENGTH, attachment_of
 from tests.strategies import examples
 from tests.telegram_objects import as_message
 
 ANY = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text(), max_size=2)
-FIELDS = ("file_id", "file_unique_id", "file_name", "mime_type", "file_size", "duration", "width", "height", "length")
+FIELDS = (
+    "file_id", "file_unique_id", "file_name", "mime_type", "file_size", "duration", "width", "height", "length",
+    "title", "performer",
+)  # fmt: skip
 
 
 @examples(100)
@@ -37,6 +40,20 @@ def test_file_names_keep_only_their_last_path_part() -> None:
         attachment = attachment_of(as_message({"document": {"file_id": "x", "file_name": given_}}))
         assert attachment is not None
         assert attachment.name == kept
+
+
+def test_a_piece_of_music_is_named_by_its_performer_and_title() -> None:
+    names = [
+        ("", "", "audio.mp3"),
+        ("Ella", "", "audio.mp3"),
+        ("", "Moon", "Moon"),
+        ("AC/DC", "T.N.T.", "AC-DC – T.N.T."),
+    ]
+    for performer, title, name in names:
+        audio = {"file_id": "x", "file_name": "audio.mp3", "performer": performer, "title": title}
+        attachment = attachment_of(as_message({"audio": audio}))
+        assert attachment is not None
+        assert attachment.name == name
 
 
 def test_a_photo_is_its_largest_size() -> None:

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from relay.core.errors import MediaRefused
 from relay.core.models import Attachment
 from relay.media.attachment_reader import fit_documents
 from relay.media.documents import SHOWN_TOKENS, Documents, make_read
+from relay.media.files import LATER
 from relay.media.prepared import new_cache
 from relay.media.reading import FileContents
 
@@ -72,6 +74,52 @@ def test_the_type_of_a_file_decides_which_reader_opens_it(name: str, mime: str, 
         files, FakeFileExtractor(kind), NamedReader("sounds"), NamedReader("pictures"), 100, new_cache()
     )
     assert asyncio.run(documents.read(sent(name, mime))).text == who
+
+
+class RefusingReader(NamedReader):
+    """A reader of another kind, which can't use any file."""
+
+    def __init__(self, name: str, why: str = "") -> None:
+        super().__init__(name)
+        self.why = why or f"no {name}"
+        self.asked = 0
+
+    async def read(self, attachment: Attachment) -> FileContents:
+        self.asked += 1
+        raise MediaRefused(self.why)
+
+
+@pytest.mark.parametrize(
+    ("mime", "kind", "who"),
+    [
+        ("image/png", "PDF", "📄 a"),
+        ("audio/x-mpegurl", "text", "📄 a"),
+        ("video/mp4", "PDF", "📄 a"),
+        ("image/png", "recording", "no pictures"),
+        ("image/png", "picture", "no pictures"),
+        ("audio/mpeg", "recording", "no sounds"),
+    ],
+)
+def test_the_content_of_a_file_decides_if_its_type_is_wrong(mime: str, kind: str, who: str) -> None:
+    files: Any = FakeFiles()
+    sounds, pictures = RefusingReader("sounds"), RefusingReader("pictures")
+    documents = Documents(files, FakeFileExtractor(kind), sounds, pictures, 100, new_cache())
+    if who.startswith("📄"):
+        assert asyncio.run(documents.read(sent("a", mime))).text == who
+    else:
+        with pytest.raises(MediaRefused, match=who):
+            asyncio.run(documents.read(sent("a", mime)))
+    assert sounds.asked <= 1
+    assert pictures.asked <= 1
+
+
+def test_a_file_that_telegram_does_not_give_is_not_fetched_again() -> None:
+    files: Any = None
+    documents = Documents(
+        files, FakeFileExtractor(), NamedReader("sounds"), RefusingReader("pictures", LATER), 100, new_cache()
+    )
+    with pytest.raises(MediaRefused, match="right now"):
+        asyncio.run(documents.read(sent("a.png", "image/png")))
 
 
 def test_a_document_that_can_be_shown_becomes_a_block_without_text() -> None:

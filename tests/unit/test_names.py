@@ -7,6 +7,7 @@ import pytest
 from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.people import Person
 from relay.surfaces.chat.people.people import make_listed_row, name_person
+from relay.surfaces.telegram.formatting.format import format_reply
 from relay.surfaces.telegram.parsing.message_parser import name_of
 from tests.telegram_objects import as_user
 
@@ -36,3 +37,10 @@ def test_a_name_cannot_reverse_the_text_of_the_approve_button() -> None:
 def test_no_text_reverses_the_text_after_it() -> None:
     assert escape_markdown(f"likes {RLI}tea{RLO}") == "likes tea"
     assert shorten(f"likes {RLI}tea{RLO}") == "likes tea"
+
+
+@pytest.mark.parametrize("name", ["- x", "+ x", "1. one", "2. Mai", "-", "1.", "---", "===", "3.5 km", "-5", "1) x"])
+def test_a_name_that_begins_like_a_list_is_shown_as_it_is(name: str) -> None:
+    for before, shown in (("", ""), ("- ", "• "), ("Somebody\n", "Somebody\n")):
+        (part,) = format_reply(before + escape_markdown(name))
+        assert part.text == shown + name

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, Transcript
+from relay.core.text import utf16_offsets
 from relay.media import sounds
 from relay.media.files import Files
 from relay.media.reading import FileContents
 from relay.media.sounds import Sounds
 from relay.surfaces.telegram.formatting.format import format_heard
-from relay.surfaces.telegram.formatting.styled import utf16_offsets
 from tests.standins.fakes import FakeMessenger
 
 
@@ -59,6 +59,15 @@ async def test_transcripts_are_cached_for_a_while(messenger: FakeMessenger, monk
         assert read.text == name * 10
         assert read.blocks[0]["heard"]["seconds"] == 3, "Telegram's value, if speech to text gives none"
     assert [recording[:1] for recording in speech_to_text.listened] == [b"a", b"b", b"c", b"b"]
+
+
+async def test_the_model_is_told_the_name_of_a_recording_by_others(messenger: FakeMessenger) -> None:
+    listener = Sounds(Files(messenger, 1000), FakePictures(), FakeSpeechToText(), 20)
+    song = Attachment("audio", "a", "unique a", name="Ella – Blue Moon")
+    (block,) = (await listener.read(song)).blocks
+    assert (block["untrusted"], block["from"]) == ("recording", "Ella – Blue Moon")
+    for unnamed in (Attachment("audio", "a", "unique a"), note("b")):
+        assert "from" not in (await listener.read(unnamed)).blocks[0]
 
 
 async def test_without_speech_to_text_the_error_says_how_to_install_it(messenger: FakeMessenger) -> None:

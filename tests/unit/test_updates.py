@@ -121,6 +121,8 @@ OURS = {"message_id": 4, "from": {"id": BOT.id, "is_bot": True}, "text": "said"}
             "ignored",
         ),
         (message("hello @relay_bots", "supergroup"), "overheard", "turn"),
+        (message("x@relay_bot.com is my mail", "supergroup"), "overheard", "turn"),
+        (message("(@relay_bot)", "supergroup"), "turn", "turn"),
         (message("yes", "supergroup", reply_to_message=OURS), "turn", "turn"),
         (message("yes", "supergroup", reply_to_message=OURS | {"forum_topic_created": {}}), "overheard", "turn"),
         (message("/status@relay_bot", "supergroup"), "control", "control"),
@@ -264,6 +266,8 @@ def test_commands_are_not_merged() -> None:
     [
         (message("x" * 3999), 0.0),
         (message("x" * 4000), PASTE_SECONDS),
+        (message("🔥" * 1999), 0.0),
+        (message("🔥" * 2000), PASTE_SECONDS),
         (message(None, photo=[{}], media_group_id="g"), ALBUM_SECONDS),
         (message(None, photo=[{}], caption="x" * 4000), 0.0),
     ],
@@ -421,13 +425,83 @@ def test_a_replied_file_is_attached_to_the_question() -> None:
     [
         {"reply_to_message": {"message_id": 2, "chat": {"id": 5}, "from": {"id": ADA}, "photo": PHOTO}},
         {"reply_to_message": {"message_id": 2, "from": {"id": ADA}, "photo": PHOTO}},
-        {"reply_to_message": {"message_id": 2, "chat": {"id": ADA}, "from": {"id": BOT.id}, "photo": PHOTO}},
+        {"reply_to_message": {"message_id": 2, "chat": {"id": ADA}, "from": {"id": BOT.id}, "voice": {"file_id": "v"}}},
         {"reply_to_message": {"message_id": 2, "chat": {"id": ADA}, "from": {"id": ADA}, "text": "words"}},
-        {"external_reply": {"origin": {}, "chat": {"id": 5}, "photo": PHOTO}},
+        {"external_reply": {"origin": {}, "chat": {"id": 5}, "poll": {"question": "Tea?"}}},
     ],
 )
-def test_files_of_the_bot_or_of_other_chats_are_not_attached(more: Json) -> None:
+def test_what_the_bot_said_aloud_and_files_of_unknown_chats_are_not_attached(more: Json) -> None:
     assert [block["type"] for block in joined_blocks([message("what?", **more)], ADA, BOT.id)] == ["text"]
+
+
+@pytest.mark.parametrize("kind", ["photo", "document"])
+def test_a_picture_or_file_of_the_bot_is_attached_to_the_question(kind: str) -> None:
+    ours = {"message_id": 2, "chat": {"id": ADA}, "from": {"id": BOT.id}, "photo": PHOTO}
+    if kind == "document":
+        ours = ours | {"photo": [], "document": {"file_id": "code"}}
+    file, words = joined_blocks([message("what does it show?", reply_to_message=ours)], ADA, BOT.id)
+    assert (file["file"]["kind"], file["replied"], words["text"]) == (kind, True, "what does it show?")
+    assert "untrusted" not in file
+
+
+NEWS = {"type": "channel", "chat": {"id": -9, "type": "channel", "title": "News"}}
+
+
+def test_a_file_of_another_chat_is_attached_as_somebody_elses() -> None:
+    elsewhere = {"origin": NEWS, "chat": {"id": -9}, "photo": PHOTO}
+    body = message("what is on this?", external_reply=elsewhere)
+    file, words = joined_blocks([body], ADA, BOT.id)
+    assert (file["file"]["file_id"], file["replied"], words["text"]) == ("big", True, "what is on this?")
+    assert (file["untrusted"], file["from"]) == ("reply", "News")
+    assert reply_of(body, BOT.id, ADA) == ReplyTo(0, "(photo)", "", False, "News")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"voice": {"file_id": "v"}}, "(voice note)"),
+        ({"document": {"file_id": "d", "file_name": "a.pdf"}}, "(file a.pdf)"),
+        ({"story": {}}, "(sent a story, which cannot be opened)"),
+        ({"dice": {"emoji": "🎲", "value": 4}}, "(threw 🎲: 4)"),
+        ({}, ""),
+        ({"photo": "odd"}, ""),
+    ],
+)
+def test_the_contents_of_a_message_of_another_chat_are_named(content: Json, words: str) -> None:
+    reply = reply_of(message("and this?", external_reply={"origin": NEWS, **content}), BOT.id, ADA)
+    assert reply is not None
+    assert reply.text == words
+
+
+def test_messages_that_reply_to_different_ones_quote_them_in_front_of_each() -> None:
+    chat = message(None)["chat"]
+    alpha = {"message_id": 2, "chat": chat, "from": {"id": 5, "first_name": "Ben"}, "text": "alpha"}
+    beta = {"message_id": 3, "chat": chat, "from": {"id": BOT.id}, "text": "beta"}
+    bodies = [
+        message("what about this", message_id=5, reply_to_message=alpha),
+        message("or that", message_id=6, reply_to_message=alpha),
+        message("and this one", message_id=7, reply_to_message=beta, quote={"text": "bet", "is_manual": True}),
+        message("thanks", message_id=8),
+    ]
+    first, *others, second, answer, last = joined_blocks(bodies, ADA, BOT.id)
+    assert first == {
+        "type": "text", "text": "(the next message replies to a message:)\nalpha",
+        "untrusted": "quote", "from": "Ben", "replied": True,
+    }  # fmt: skip
+    assert [block["text"] for block in others] == ["what about this", "or that"]
+    assert second["text"] == "(the next message replies to this part of a message by you:)\nbet"
+    assert second["untrusted"] == "quote"
+    assert [block["text"] for block in (answer, last)] == ["and this one", "thanks"]
+    messages = [as_message(body) for body in bodies]
+    assert message_parser.find_reply(messages, ADA, BOT.id) is None
+
+
+def test_messages_that_reply_to_the_same_one_have_one_reply() -> None:
+    replied = [message(words, reply_to_message=OURS) for words in ("one", "two")]
+    bodies = [*replied, message("three")]
+    assert [block["text"] for block in joined_blocks(bodies, ADA, BOT.id)] == ["one", "two", "three"]
+    found = message_parser.find_reply([as_message(body) for body in bodies], ADA, BOT.id)
+    assert found == reply_of(replied[0], BOT.id, ADA)
 
 
 def test_a_long_text_that_continues_in_a_reply_to_a_photo_is_not_joined() -> None:
@@ -444,6 +518,11 @@ def test_updates_of_live_locations_and_polls_make_no_turn(moved: Json) -> None:
 def test_the_parts_of_a_long_pasted_text_are_joined() -> None:
     parts = [message("a" * 4096, message_id=5), message("b" * 4000, message_id=6), message("c", message_id=7)]
     assert joined_blocks(parts, ADA) == [{"type": "text", "text": "a" * 4096 + "b" * 4000 + "c"}]
+
+
+def test_the_parts_of_a_long_pasted_text_with_emoji_are_joined() -> None:
+    parts = [message("🔥" * 2000 + "a", message_id=5), message("b", message_id=6)]
+    assert joined_blocks(parts, ADA) == [{"type": "text", "text": "🔥" * 2000 + "ab"}]
 
 
 def test_other_messages_are_not_joined() -> None:
@@ -479,6 +558,16 @@ def test_other_messages_are_not_joined() -> None:
             },
             False,
             "News",
+        ),
+        (
+            {
+                "message_id": 3,
+                "from": {"id": 1087968824, "is_bot": True, "first_name": "Group"},
+                "sender_chat": {"id": -9, "type": "supergroup", "title": "Trip"},
+                "text": "said",
+            },
+            False,
+            "Trip",
         ),
     ],
 )

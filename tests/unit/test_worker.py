@@ -15,8 +15,8 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import QueuedMessage
 from relay.surfaces.telegram.outgoing.delivery import allow_everywhere
 from relay.surfaces.telegram.parsing.updates import Bot
-from relay.surfaces.telegram.turns import turn_runner
-from relay.surfaces.telegram.turns.worker import FairQueue
+from relay.surfaces.telegram.turns import fair_queue, turn_runner
+from relay.surfaces.telegram.turns.fair_queue import FairQueue, leave_for_delivery, wait_aside
 
 
 class SilentPreview:
@@ -139,3 +139,78 @@ async def test_queued_messages_that_telegram_holds_back_keep_no_command_waiting(
         assert not waited
     let_through.set()
     await asyncio.gather(*held)
+
+
+def control(user_id: int = 9, chat_id: int = 9, **update: Any) -> ClaimedTurn:
+    """Returns a turn with one update, a message of a group if `chat_id` is negative."""
+    sent = {"message_id": 1, "date": 1, "chat": {"id": chat_id, "type": "private" if chat_id > 0 else "group"}}
+    given = {name: {**sent, "from": {"id": user_id}, **more} for name, more in update.items()}
+    return ClaimedTurn(1, 1, "control", "working", 0, user_id, ({"update_id": 1, **given},), ())
+
+
+class Begun:
+    """Controls that run until they are let go."""
+
+    def __init__(self) -> None:
+        self.queue = FairQueue(Bot(77, "relay_bot"))
+        self.running: list[str] = []
+        self._may = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def run(self, name: str, turn: ClaimedTurn, count: int = 1, then: Any = None) -> None:
+        """Begins controls, each of which calls `then` when it has its places."""
+
+        async def one() -> None:
+            async with self.queue.place(turn):
+                self.running.append(name)
+                if then:
+                    then()
+                await self._may.wait()
+
+        self._tasks += [asyncio.create_task(one()) for _ in range(count)]
+        for _ in range(4 * count):
+            await asyncio.sleep(0)
+
+    async def end(self) -> None:
+        self._may.set()
+        await asyncio.gather(*self._tasks)
+
+
+async def test_replies_that_telegram_holds_back_keep_a_persons_commands_waiting_only_there() -> None:
+    begun, said = Begun(), {"text": "/status"}
+    await begun.run("group", control(chat_id=-5, message=said), 5, leave_for_delivery)
+    assert begun.running == ["group"] * 2, "there, they wait for each other"
+    await begun.run("own chat", control(message=said), 5)
+    await begun.run("other group", control(chat_id=-6, message=said), 5)
+    assert begun.running == ["group"] * 2 + ["own chat"] * 2, "two work at a time in all chats together"
+    await begun.run("another person", control(8, 8, message=said))
+    assert begun.running[-1] == "another person"
+    await begun.end()
+    assert len(begun.running) == 16
+
+
+async def test_a_stop_acts_although_replies_to_others_wait_in_the_same_chat() -> None:
+    begun, said = Begun(), {"text": "/stop"}
+    await begun.run("waits", control(message=said), 2, leave_for_delivery)
+    await begun.run("stop", control(message=said))
+    assert begun.running == ["waits"] * 2 + ["stop"]
+    await begun.end()
+
+
+async def test_edits_that_wait_for_an_answer_keep_no_edit_waiting() -> None:
+    begun, edit = Begun(), {"edit_date": 2, "text": "in other words"}
+    await begun.run("waits", control(edited_message=edit), 2, wait_aside)
+    await begun.run("edit", control(edited_message=edit))
+    assert begun.running == ["waits"] * 2 + ["edit"]
+    await begun.end()
+
+
+async def test_commands_that_a_model_keeps_waiting_give_their_places_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_queue, "HELD_SECONDS", 0.05)
+    begun, said = Begun(), {"text": "/critique it"}
+    await begun.run("hangs", control(message=said), 2)
+    await begun.run("next", control(message={"text": "/help"}))
+    assert begun.running == ["hangs"] * 2
+    await asyncio.sleep(0.1)
+    assert begun.running == ["hangs"] * 2 + ["next"]
+    await begun.end()

@@ -19,6 +19,8 @@ Verdict = Literal["approve", "deny", "block", "admit"]
 """admit: gives access to a person whom an admin refused; the others answer requests."""
 ROLES: dict[Verdict, str] = {"approve": "user", "deny": "refused", "block": "blocked", "admit": "user"}
 USAGE = "Say who: /revoke and their id or @name. /users lists everyone."
+UNKNOWN = f"I don't know that person. {USAGE}"
+NAMED = f"{UNKNOWN} I know the people named in my settings only by their ids."
 NOT_OPEN = "There is no such open invitation. /users lists them."
 
 
@@ -94,7 +96,7 @@ async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
         _check_settings(ctx, user_id)
     person = await ctx.store.person(user_id, username)
     if person is None:
-        raise CommandRefused(f"I don't know that person. {USAGE}")
+        raise CommandRefused(NAMED if username and ctx.services.people.named else UNKNOWN)
     if not person.may_use:
         raise CommandRefused(f"{person.name} (id {person.user_id}) has no access. /users lists everyone.")
     _check_settings(ctx, person.user_id)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
+from itertools import groupby
 from typing import Literal
 
 from relay.commands.people.people import ROLES, Verdict, cancel_invitation, decide
 from relay.commands.people.people import users as users_command
 from relay.core.errors import CommandRefused
+from relay.core.frozen import frozen
 from relay.core.models import Button
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.people import People
@@ -15,7 +18,7 @@ from relay.memory.rows.people import DecidedPerson, Invitation, KnownPeople, Per
 from relay.surfaces.chat.callbacks import AboutPerson, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 from relay.surfaces.chat.times import day, moment
 
 Word = Literal["a", "d", "b", "l"]
@@ -27,6 +30,10 @@ HOW = (
 CANCELLED = "Cancelled: the link no longer works."
 TOASTS = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
 LISTED_IDS = 30
+PAGE = 15
+"""How many lines of the list fit into one message, however long the names are."""
+EVERYTHING = 1_000_000
+"""The page of a terminal."""
 
 
 class DecideAsked(AboutPerson, code="hp"):
@@ -47,14 +54,30 @@ class CancelInvitation(Callback, code="hi"):
     invite_id: int
 
 
+class ListPeople(Callback, code="hl"):
+    """Shows another page of the list."""
+
+    offset: int
+
+
+@frozen
+class Entry:
+    """A line of the list."""
+
+    section: str
+    text: str
+    person: Person | None = None
+    row: list[Button] = field(default_factory=list)
+    """The buttons that decide about it."""
+
+
 @shows("users", private=True)
 async def users(call: ChatContext) -> CommandReply:
     """Lists all known people, or decides about one: /users approve 333."""
     word, number = [*call.text.lower().split(), "", ""][:2]
     if word:
         return await _decide(call, word, parse_number(number.removeprefix("#")))
-    known = await users_command(call)
-    return CommandReply(people_page(call, known), rows=people_rows(known), result=known)
+    return await _list(call)
 
 
 async def _decide(call: ChatContext, word: str, number: int | None) -> CommandReply:
@@ -78,7 +101,8 @@ async def decide_asked(call: ChatContext, to: DecideAsked) -> ButtonReply:
 @pressed(DecideListed)
 async def decide_listed(call: ChatContext, to: DecideListed) -> ButtonReply:
     decided = await decide(call, to.user_id, VERDICTS[to.word])
-    return await _show_list(call, TOASTS[decided.role] if decided.changed else "That's already decided.")
+    toast = TOASTS[decided.role] if decided.changed else "That's already decided."
+    return (await _list(call, about=to.user_id)).redraw(toast)
 
 
 @pressed(CancelInvitation)
@@ -88,13 +112,28 @@ async def press_cancel(call: ChatContext, to: CancelInvitation) -> ButtonReply:
     except CommandRefused as refusal:
         if not call.admin:
             raise
-        return await _show_list(call, str(refusal))
-    return await _show_list(call, CANCELLED)
+        return (await _list(call)).redraw(str(refusal))
+    return (await _list(call)).redraw(CANCELLED)
 
 
-async def _show_list(call: ChatContext, toast: str) -> ButtonReply:
+@pressed(ListPeople)
+async def list_people(call: ChatContext, to: ListPeople) -> ButtonReply:
+    return (await _list(call, to.offset)).redraw()
+
+
+async def _list(call: ChatContext, offset: int = 0, about: int | None = None) -> CommandReply:
+    """Returns a page of the list. `about`: the page with this person."""
     known = await users_command(call)
-    return ButtonReply(toast, people_page(call, known), people_rows(known))
+    entries = list_entries(call, known)
+    size = PAGE if call.bot_id else EVERYTHING
+    places = [
+        place for place, one in enumerate(entries) if about is not None and one.person and one.person.user_id == about
+    ]
+    offset = min(places[0] if places else offset, len(entries) - 1) // size * size
+    shown = entries[offset : offset + size]
+    rows = [one.row for one in shown if one.row]
+    rows += step_rows(offset, size, len(entries), ListPeople, ("‹ Before", "More ›"))
+    return CommandReply(render_entries(shown), rows=rows, result=known)
 
 
 def name_person(person: Person) -> str:
@@ -129,30 +168,35 @@ def verdict_line(person: DecidedPerson) -> str:
     return f"🚫 {name_person(person)} was {_explain_refusal(person)} by {by}. You can change that in /users."
 
 
-def people_page(call: ChatContext, known: KnownPeople) -> str:
-    """Lists all known people, by section."""
-    out = [f"{name_person(one)} – {_explain_refusal(one)} by {_decider(one)}" for one in known.out]
-    if (more := known.out_count - len(out)) > 0:
-        out.append(f"and {pluralize(more, 'other')} before them")
-    sections: list[tuple[str, Sequence[str]]] = [
-        ("People who can use me", _list_people(call, known)),
-        ("Waiting for an answer", [name_person(one) for one in known.people if one.role == "asking"]),
-        ("Open invitations", [_invitation(call, one) for one in known.invites]),
-        ("Not let in", out),
-    ]
+def list_entries(call: ChatContext, known: KnownPeople) -> list[Entry]:
+    """Lists all known people, by section: first what waits for an admin."""
+    asking = [one for one in known.people if one.role == "asking"]
+    entries = [Entry("Waiting for an answer", name_person(one), one, make_listed_row(one)) for one in asking]
+    entries += [Entry("Open invitations", _invitation(call, one), row=[_cancel(one)]) for one in known.invites]
+    entries += [Entry("People who can use me", line, one) for line, one in _list_people(call, known)]
+    for number, one in enumerate(known.out):
+        text = f"{name_person(one)} – {_explain_refusal(one)} by {_decider(one)}"
+        entries.append(Entry("Not let in", text, one, [_let_in(one)] if number < 10 else []))
+    if (more := known.out_count - len(known.out)) > 0:
+        entries.append(Entry("Not let in", f"and {pluralize(more, 'other')} before them"))
+    return entries
+
+
+def render_entries(entries: Sequence[Entry]) -> str:
+    """Renders lines under the titles of their sections."""
     return "\n\n".join(
-        f"**{title}**\n" + "\n".join(f"- {line}" for line in lines) for title, lines in sections if lines
+        f"**{section}**\n" + "\n".join(f"- {one.text}" for one in lines)
+        for section, lines in groupby(entries, lambda one: one.section)
     )
 
 
-def people_rows(known: KnownPeople) -> list[list[Button]]:
-    """Returns the buttons for everything that can be decided."""
-    rows = [make_listed_row(one) for one in known.people if one.role == "asking"]
-    for invite in known.invites:
-        whom = f"the invitation for {shorten(invite.for_whom, 40)}" if invite.for_whom else "an invitation"
-        rows.append([button(f"✖ Cancel {whom}", CancelInvitation(invite.id))])
-    rows += [[button(f"Let {shorten(one.name, 30)} in", DecideListed(one.user_id, "l"))] for one in known.out[:10]]
-    return rows
+def _cancel(invite: Invitation) -> Button:
+    whom = f"the invitation for {shorten(invite.for_whom, 40)}" if invite.for_whom else "an invitation"
+    return button(f"✖ Cancel {whom}", CancelInvitation(invite.id))
+
+
+def _let_in(person: Person) -> Button:
+    return button(f"Let {shorten(person.name, 30)} in", DecideListed(person.user_id, "l"))
 
 
 def _decider(person: Person) -> str:
@@ -166,10 +210,10 @@ def _explain_refusal(person: Person) -> str:
     return "revoked" if person.let_in else "denied"
 
 
-def _list_people(call: ChatContext, known: KnownPeople) -> list[str]:
+def _list_people(call: ChatContext, known: KnownPeople) -> list[tuple[str, Person | None]]:
     """Lists the people who may use the bot, those named in the settings first."""
     settings = call.services.people
-    lines = _list_named(settings)
+    lines: list[tuple[str, Person | None]] = [(line, None) for line in _list_named(settings)]
     for one in known.people:
         named = one.user_id in (settings.named if one.role == "user" else settings.named_admins)
         if named or not one.may_use:
@@ -177,8 +221,8 @@ def _list_people(call: ChatContext, known: KnownPeople) -> list[str]:
         runs = ", admin" if one.role == "admin" else ""
         by = f"let in by {escape_markdown(one.decided_by_name)}" if one.decided_by_name else "claimed me"
         when = f", {day(one.decided_at, call.zone)}" if one.decided_at else ""
-        lines.append(f"{name_person(one)}{runs} – {by}{when}")
-    return lines or ["no one yet"]
+        lines.append((f"{name_person(one)}{runs} – {by}{when}", one))
+    return lines or [("no one yet", None)]
 
 
 def _list_named(settings: People) -> list[str]:

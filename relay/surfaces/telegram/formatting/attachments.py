@@ -10,8 +10,9 @@ from telegramify_markdown.converter import STANDARD_OPTIONS
 
 from relay.core.frozen import frozen
 from relay.core.models import File
+from relay.core.text import utf16_offsets
 from relay.surfaces.telegram.formatting.split import LIMIT, split
-from relay.surfaces.telegram.formatting.styled import Span, tidy, utf16_offsets
+from relay.surfaces.telegram.formatting.styled import Span, tidy
 from relay.surfaces.telegram.formatting.tables import name_of, payload_of
 
 log = structlog.get_logger()

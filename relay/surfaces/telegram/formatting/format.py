@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import structlog
 
 from relay.core.frozen import frozen
+from relay.core.text import utf16_offsets
 from relay.surfaces.telegram.formatting.markdown import convert
 from relay.surfaces.telegram.formatting.split import LIMIT, split, tail_start
-from relay.surfaces.telegram.formatting.styled import Entity, Span, clip, entities, is_blank, tidy, utf16_offsets
+from relay.surfaces.telegram.formatting.styled import Entity, Span, clip, entities, is_blank, tidy
 from relay.surfaces.telegram.parsing.message_parser import HEARD
 
 log = structlog.get_logger()

@@ -12,10 +12,11 @@ import pyromark
 from telegramify_markdown.config import RenderConfig
 from telegramify_markdown.converter import STANDARD_OPTIONS, EventWalker
 
+from relay.core.text import utf16_offsets
 from relay.surfaces.telegram.formatting.formulas import dollar_formulas
 from relay.surfaces.telegram.formatting.html_tags import TAG, TAG_EVENTS, without_tags
 from relay.surfaces.telegram.formatting.literal import hide_addresses, hide_bars, hide_dollars, hide_unmeant, reveal
-from relay.surfaces.telegram.formatting.styled import KINDS, Span, utf16_offsets
+from relay.surfaces.telegram.formatting.styled import KINDS, Span
 from relay.surfaces.telegram.formatting.tables import Cell, Event, name_of, payload_of, table_events
 
 _DEEPEST = 20  # levels of lists and quotes; each level indents, so the text grows with the square of the depth

@@ -7,7 +7,8 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from relay.surfaces.telegram.formatting.styled import QUOTES, Span, clip, is_blank, utf16_offsets
+from relay.core.text import utf16_offsets
+from relay.surfaces.telegram.formatting.styled import QUOTES, Span, clip, is_blank
 
 LIMIT = 4096
 _MOST_CARRIERS = (

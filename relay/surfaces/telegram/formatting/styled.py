@@ -5,9 +5,10 @@ from __future__ import annotations
 import heapq
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypedDict
+
+from relay.core.text import utf16_offsets
 
 MOST_ENTITIES = 100
 MOMENT = re.compile(r"tg://time\?unix=(\d{1,12})")
@@ -61,13 +62,6 @@ class Entity(TypedDict, total=False):
 def is_blank(text: str) -> bool:
     """Tests whether Telegram would refuse `text` as empty: it has only white space and invisible characters."""
     return _INK.search(text) is None
-
-
-def utf16_offsets(text: str) -> Sequence[int]:
-    """Returns the UTF-16 offset of every index of `text`, including its end."""
-    if text.isascii() or max(text) < "\U00010000":
-        return range(len(text) + 1)
-    return list(accumulate((2 if char > "\uffff" else 1 for char in text), initial=0))
 
 
 def tidy(text: str, spans: Iterable[Span]) -> list[Span]:

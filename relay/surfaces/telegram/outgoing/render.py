@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from relay.core.models import Button, Export, File, Rows
-from relay.core.text import escape_sentence
+from relay.core.text import escape_sentence, utf16_offsets
 from relay.memory.rows.delivery import Part, Request
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
@@ -22,7 +22,6 @@ from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.turn_buttons import AnswerTwice, AnswerWithWeb, BringBack, RetryAnswer
 from relay.surfaces.telegram.formatting.attachments import extract_long_code
 from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply, shorten
-from relay.surfaces.telegram.formatting.styled import utf16_offsets
 from relay.surfaces.telegram.outgoing.files import file_request, too_big, voice_request
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.place import Place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.surfaces.chat.context import CommandMessage, Document, RepliedMessage
 from relay.surfaces.telegram.parsing.contents import MediaFile
-from relay.surfaces.telegram.parsing.message_parser import text_of
+from relay.surfaces.telegram.parsing.message_parser import bare_text_of, text_of
 from relay.surfaces.telegram.parsing.objects import Message
 
 
@@ -12,7 +12,7 @@ def parse_command_message(message: Message) -> CommandMessage:
     """Converts a message with a command, an answer to a question, or the message above a pressed button."""
     return CommandMessage(
         message_id=message.message_id,
-        text=text_of(message),
+        text=bare_text_of(message),
         sent_at=message.date,
         document=_parse_document(message.document),
         quote=message.quote.text.strip() if message.quote and message.quote.is_manual else "",

@@ -55,6 +55,8 @@ class MediaFile:
     width: Count = 0
     height: Count = 0
     length: Count = 0
+    title: Text = ""
+    performer: Text = ""
     emoji: Text = ""
     is_animated: Flag = False
     is_video: Flag = False
@@ -121,3 +123,32 @@ class ChecklistTask:
 class Checklist:
     title: Text = ""
     tasks: Listed[ChecklistTask] = ()
+
+
+@frozen
+class Contents:
+    """What a message can contain besides text."""
+
+    voice: Lenient[MediaFile] = None
+    audio: Lenient[MediaFile] = None
+    video_note: Lenient[MediaFile] = None
+    animation: Lenient[MediaFile] = None
+    video: Lenient[MediaFile] = None
+    photo: Listed[MediaFile] = ()
+    sticker: Lenient[MediaFile] = None
+    document: Lenient[MediaFile] = None
+
+    venue: Lenient[Venue] = None
+    location: Lenient[Location] = None
+    contact: Lenient[Contact] = None
+    poll: Lenient[Poll] = None
+    dice: Lenient[Dice] = None
+    checklist: Lenient[Checklist] = None
+    game: Present = False
+    invoice: Present = False
+    gift: Present = False
+    unique_gift: Present = False
+    giveaway: Present = False
+    giveaway_winners: Present = False
+    story: Present = False
+    paid_media: Present = False

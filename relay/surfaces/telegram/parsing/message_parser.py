@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from relay.core.models import Attachment, Block, InputPart, ReplyTo
-from relay.core.prompt_markup import clean_name, remove_invisible
-from relay.media.reading import NAMES
-from relay.surfaces.telegram.parsing.contents import MediaFile
-from relay.surfaces.telegram.parsing.objects import Chat, Message, MessageOrigin, User
+from relay.core.models import Block, InputPart, ReplyTo
+from relay.core.prompt_markup import clean_name, cut_to_tokens, remove_invisible
+from relay.core.text import utf16_offsets
+from relay.memory.contexts.markers import remove_markers
+from relay.surfaces.telegram.parsing.attachments import attachment_of, file_in_words, is_broken
+from relay.surfaces.telegram.parsing.contents import Contents
+from relay.surfaces.telegram.parsing.links import Entity, with_links
+from relay.surfaces.telegram.parsing.objects import Chat, Message, MessageOrigin, TextQuote, User
 from relay.surfaces.telegram.parsing.special_messages import thing_of
 
 PASTE_LENGTH = 4000
-"""Telegram splits longer texts into messages of about 4,096 characters. One this long may continue in the next."""
+"""Telegram splits longer texts into messages of about 4,096 UTF-16 code units. One this long may continue in the
+next."""
 HEARD = "🎤"
 """The beginning of messages with a transcript."""
 UNKNOWN = "⚠️ I can't tell what this is. Please send it another way, or describe it."
-KINDS = ("voice", "audio", "video_note", "animation", "video", "photo", "sticker", "document")
-"""Kinds of files, in order of precedence: an animation also has a `document`."""
-NAME_LENGTH = 120
+QUOTE_TOKENS = 500
 
 
-def text_of(message: Message) -> str:
-    """Returns a message's text or caption."""
+def bare_text_of(message: Message) -> str:
+    """Returns a message's text or caption as it is shown, in which commands and mentions are looked for."""
     return message.text or message.caption
+
+
+def text_of(message: Message, start: int = 0) -> str:
+    """Returns a message's text or caption, with the addresses of its links; or its end from an index of the bare text
+    on."""
+    return with_links(bare_text_of(message), entities_of(message), start)
+
+
+def entities_of(message: Message) -> Sequence[Entity]:
+    return message.entities if message.text else message.caption_entities
 
 
 def words_of(message: Message) -> str:
@@ -35,10 +47,10 @@ def words_of(message: Message) -> str:
     return "\n".join(words for words in (thing.words if thing else "", text_of(message)) if words.strip())
 
 
-def file_in_words(message: Message) -> str:
-    """Describes a message's file; empty if it has none."""
-    attachment = attachment_of(message)
-    return f"({NAMES[attachment.kind]} {attachment.name}".rstrip() + ")" if attachment else ""
+def contents_in_words(message: Contents) -> str:
+    """Describes what a message contains besides text; empty if it is only text."""
+    thing = thing_of(message)
+    return thing.words if thing else file_in_words(message)
 
 
 def says_something(message: Message) -> bool:
@@ -79,6 +91,15 @@ def origin_of(origin: MessageOrigin | None) -> str:
     return origin.sender_user_name or "somebody"
 
 
+def author_of(message: Message) -> str:
+    """Names the author of a message: of a forward, who wrote it first; of an anonymous admin's or a channel's message,
+    the chat."""
+    if message.forward_origin:
+        return origin_of(message.forward_origin)
+    chat = message.sender_chat
+    return chat.title or name_of(chat) if chat else name_of(message.sender)
+
+
 def blocks_of(message: Message, user_id: int) -> list[Block]:
     """Converts one message to blocks. Marks other people's words."""
     text, mark = text_of(message), foreign_mark(message, user_id)
@@ -97,18 +118,25 @@ def blocks_of(message: Message, user_id: int) -> list[Block]:
 
 
 def find_replied_file(message: Message, user_id: int, bot_id: int) -> list[Block]:
-    """Returns a block with the file of the message that this one replies to, since the question is about it. Only in
-    the same chat; the bot's own files are already in the conversation."""
-    target = message.reply_to_message
-    if target is None or target.sender_id == bot_id or target.chat.id != message.chat.id:
+    """Returns a block with the file of the message that this one replies to, since the question is about it. Not with
+    what the bot said aloud: it said that in words too."""
+    target, elsewhere = message.reply_to_message, message.external_reply
+    if elsewhere:
+        attachment, mark = attachment_of(elsewhere), mark_reply(origin_of(elsewhere.origin))
+    elif target and target.chat.id == message.chat.id:
+        attachment, mark = attachment_of(target), foreign_mark(target, user_id)
+        if target.sender_id == bot_id and attachment and attachment.kind not in ("photo", "document"):
+            return []
+        if not mark and target.sender_id not in (user_id, bot_id):
+            mark = mark_reply(author_of(target))
+    else:
         return []
-    attachment = attachment_of(target)
-    if attachment is None:
-        return []
-    mark = foreign_mark(target, user_id)
-    if not mark and target.sender_id != user_id:
-        mark = {"untrusted": "reply", "from": name_of(target.sender)}
-    return [{"type": "attachment", "file": asdict(attachment), "replied": True, **mark}]
+    return [{"type": "attachment", "file": asdict(attachment), "replied": True, **mark}] if attachment else []
+
+
+def mark_reply(author: str) -> dict[str, str]:
+    """Returns the mark of a block with the file of another person's message."""
+    return {"untrusted": "reply", "from": author}
 
 
 def foreign_mark(message: Message, user_id: int) -> dict[str, str]:
@@ -126,8 +154,9 @@ def foreign_mark(message: Message, user_id: int) -> dict[str, str]:
 def parts_of(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> list[InputPart]:
     """Converts each message of a turn."""
     parts: list[InputPart] = []
-    for before, message in zip([None, *messages], messages, strict=False):
-        replied = find_replied_file(message, user_id, bot_id)
+    quotes = quote_targets(messages, user_id, bot_id)
+    for before, message, quote in zip([None, *messages], messages, quotes, strict=False):
+        replied = [*quote, *find_replied_file(message, user_id, bot_id)]
         parts.append(
             InputPart(
                 words_of(message).strip(),
@@ -151,10 +180,15 @@ def join_blocks(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> l
     return blocks
 
 
+def is_full(message: Message) -> bool:
+    """Tests whether a text is so long that Telegram may have split it."""
+    return utf16_offsets(message.text)[-1] >= PASTE_LENGTH
+
+
 def is_sequel(before: Message, message: Message) -> bool:
     """Tests whether two messages are one text that Telegram split."""
     return (
-        len(before.text) >= PASTE_LENGTH
+        is_full(before)
         and bool(message.text)
         and not is_foreign(before)
         and not is_foreign(message)
@@ -162,21 +196,53 @@ def is_sequel(before: Message, message: Message) -> bool:
     )
 
 
+def find_reply(messages: Sequence[Message], user_id: int, bot_id: int) -> ReplyTo | None:
+    """Returns what a turn's messages reply to. None: nothing, or several messages, which `parts_of` quotes."""
+    targets = {reply for message in messages if (reply := reply_of(message, bot_id, user_id))}
+    return targets.pop() if len(targets) == 1 else None
+
+
+def quote_targets(messages: Sequence[Message], user_id: int, bot_id: int) -> list[list[Block]]:
+    """Returns, for each message of a turn, a block that quotes what it replies to, if that differs within the turn."""
+    replies = [reply_of(message, bot_id, user_id) for message in messages]
+    if len({*replies} - {None}) < 2:
+        return [[] for _ in messages]
+    changed = [reply if reply != before else None for before, reply in zip([None, *replies], replies, strict=False)]
+    return [[quote_block(reply)] if reply else [] for reply in changed]
+
+
+def quote_block(reply: ReplyTo) -> Block:
+    """Quotes what the next message of a turn replies to. It is marked as untrusted, as Relay may have quoted others."""
+    by = " by you" if reply.by == "you" else ""
+    head = f"(the next message replies to {'this part of ' if reply.quote else ''}a message{by}:)"
+    text = cut_to_tokens(remove_markers(reply.quote or reply.text), QUOTE_TOKENS)
+    author = {} if by else {"from": reply.by}
+    return {"type": "text", "text": f"{head}\n{text}", "untrusted": "quote", **author, "replied": True}
+
+
+def quote_from(target: Message, quote: TextQuote) -> str:
+    """Returns the quoted part of a message, with the links that are whole in it. Telegram quotes without them."""
+    text = bare_text_of(target)
+    start = bisect_left(utf16_offsets(text), quote.position)
+    end = start + len(quote.text)
+    return with_links(text[:end], entities_of(target), start) if text[start:end] == quote.text else quote.text
+
+
 def reply_of(message: Message, bot_id: int, user_id: int) -> ReplyTo | None:
     """Returns what a message replies to. A topic's first service message doesn't count."""
-    target, quote = message.reply_to_message, message.quote
-    if message.external_reply:
-        return ReplyTo(0, quote.text if quote else "", "", False, clean_name(origin_of(message.external_reply.origin)))
+    target, quote, elsewhere = message.reply_to_message, message.quote, message.external_reply
+    if elsewhere:
+        text = "\n".join(filter(None, (contents_in_words(elsewhere), quote.text if quote else "")))
+        return ReplyTo(0, text, "", False, clean_name(origin_of(elsewhere.origin)))
     if target is None or target.forum_topic_created:
         return None
     ours, thing = target.sender_id == bot_id, thing_of(target)
-    author = origin_of(target.forward_origin) if target.forward_origin else name_of(target.sender)
     return ReplyTo(
         telegram_message_id=target.message_id,
         text=words_of(target) or file_in_words(target),
-        quote=quote.text if quote and quote.is_manual else "",
+        quote=quote_from(target, quote) if quote and quote.is_manual else "",
         own=(ours or target.sender_id == user_id) and not is_foreign(target) and not (thing and thing.untrusted),
-        by="you" if ours else clean_name(author),
+        by="you" if ours else clean_name(author_of(target)),
     )
 
 
@@ -186,46 +252,3 @@ def find_date(message: Message) -> datetime:
         return datetime.fromtimestamp(message.date, UTC) if message.date else datetime.now(UTC)
     except (ValueError, OverflowError, OSError):
         return datetime.now(UTC)
-
-
-def attachment_of(message: Message) -> Attachment | None:
-    """Returns the file of a message; of a photo, its largest size."""
-    for kind in KINDS:
-        found: MediaFile | None = getattr(message, kind) if kind != "photo" else largest(message.photo)
-        if found and found.file_id:
-            return Attachment(
-                kind=kind,
-                file_id=found.file_id,
-                unique_id=found.file_unique_id or found.file_id,
-                name=_name(found.emoji if kind == "sticker" else found.file_name),
-                mime=_sticker_mime(found) if kind == "sticker" else found.mime_type[:NAME_LENGTH].lower(),
-                size=found.file_size,
-                seconds=found.duration,
-                width=found.width or found.length,
-                height=found.height or found.length,
-                preview=found.thumbnail.file_id if found.thumbnail else "",
-            )
-    return None
-
-
-def is_broken(message: Message) -> bool:
-    """Tests whether a message has a file that can't be downloaded."""
-    return any(getattr(message, kind) for kind in KINDS) and attachment_of(message) is None
-
-
-def largest(sizes: tuple[MediaFile, ...]) -> MediaFile | None:
-    """Returns the size of a photo with the most pixels."""
-    return max(sizes, key=lambda size: size.width * size.height, default=None)
-
-
-def _sticker_mime(sticker: MediaFile) -> str:
-    """Returns the MIME type of a sticker's file, which Telegram gives as flags."""
-    if sticker.is_animated:
-        return "application/x-tgsticker"
-    return "video/webm" if sticker.is_video else "image/webp"
-
-
-def _name(value: str) -> str:
-    """Cleans a file name: one line, without directories. A Mac writes ü as two characters, which no search finds."""
-    text = "".join(c for c in unicodedata.normalize("NFC", value) if c.isprintable())
-    return text.replace("\\", "/").rsplit("/", 1)[-1].strip()[:NAME_LENGTH]

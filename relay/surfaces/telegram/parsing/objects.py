@@ -14,21 +14,16 @@ from relay.core.frozen import frozen
 from relay.core.models import Button
 from relay.surfaces.chat.people.bot_rights import ChatMember
 from relay.surfaces.telegram.parsing.contents import (
-    Checklist,
-    Contact,
+    Contents,
     Count,
-    Dice,
     Flag,
     Lenient,
     Listed,
-    Location,
-    MediaFile,
-    Poll,
     Present,
     Text,
-    Venue,
     text_in,
 )
+from relay.surfaces.telegram.parsing.links import Entity
 
 RawUpdate = Mapping[str, Any]
 """An update as Telegram sends it, and as it is stored."""
@@ -84,16 +79,17 @@ class MessageOrigin:
 
 
 @frozen
-class ExternalReply:
+class ExternalReply(Contents):
     """A message in another chat that this one replies to."""
 
     origin: MessageOrigin = MessageOrigin()
-    document: Lenient[MediaFile] = None
 
 
 @frozen
 class TextQuote:
     text: Text = ""
+    position: Count = 0
+    """Where the text begins in the quoted message, in UTF-16 code units."""
     is_manual: Flag = False
 
 
@@ -118,19 +114,21 @@ def app_in(button: Mapping[str, object]) -> str:
 
 
 @frozen
-class Message:
+class Message(Contents):
     message_id: Number = 0
     date: Number = 0
     """Unix time; 0: the message is no longer accessible."""
     edit_date: Number = 0
     chat: Chat = Chat()
     sender: Annotated[User | None, Field(alias="from")] = None
-    sender_chat: Present = False
+    sender_chat: Lenient[Chat] = None
     """A chat sent it, such as a channel whose posts are discussed in a group; then `sender` is made up."""
     message_thread_id: Number = 0
     is_topic_message: Flag = False
     text: Text = ""
+    entities: Listed[Entity] = ()
     caption: Text = ""
+    caption_entities: Listed[Entity] = ()
     media_group_id: Text = ""
     reply_to_message: Message | None = None
     external_reply: ExternalReply | None = None
@@ -140,30 +138,6 @@ class Message:
     via_bot: User | None = None
     buttons: Annotated[tuple[tuple[Button, ...], ...], Field(alias="reply_markup"), PlainValidator(buttons_in)] = ()
     """The inline keyboard under it."""
-
-    voice: Lenient[MediaFile] = None
-    audio: Lenient[MediaFile] = None
-    video_note: Lenient[MediaFile] = None
-    animation: Lenient[MediaFile] = None
-    video: Lenient[MediaFile] = None
-    photo: Listed[MediaFile] = ()
-    sticker: Lenient[MediaFile] = None
-    document: Lenient[MediaFile] = None
-
-    venue: Lenient[Venue] = None
-    location: Lenient[Location] = None
-    contact: Lenient[Contact] = None
-    poll: Lenient[Poll] = None
-    dice: Lenient[Dice] = None
-    checklist: Lenient[Checklist] = None
-    game: Present = False
-    invoice: Present = False
-    gift: Present = False
-    unique_gift: Present = False
-    giveaway: Present = False
-    giveaway_winners: Present = False
-    story: Present = False
-    paid_media: Present = False
 
     forum_topic_created: Present = False
     forum_topic_edited: Present = False

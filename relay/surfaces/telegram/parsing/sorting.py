@@ -7,8 +7,15 @@ from dataclasses import replace
 from relay.core.redaction.redact import redact_value
 from relay.memory.people import digest
 from relay.memory.rows.turns.inbox import Asking, InboxRow
+from relay.surfaces.chat.contexts.composition import BeginWith
 from relay.surfaces.chat.turn_buttons import is_turn_button
-from relay.surfaces.telegram.parsing.message_parser import PASTE_LENGTH, attachment_of, name_of, says_something, text_of
+from relay.surfaces.telegram.parsing.attachments import attachment_of
+from relay.surfaces.telegram.parsing.message_parser import (
+    bare_text_of,
+    is_full,
+    name_of,
+    says_something,
+)
 from relay.surfaces.telegram.parsing.objects import Message, Update, User
 from relay.surfaces.telegram.parsing.updates import (
     ALLOWED_UPDATES,
@@ -33,13 +40,15 @@ PASTE_SECONDS = 1.0
 
 IN_LANE = frozenset({"new", "retry", "two"})
 """Commands that keep their place among the messages; all others act at once."""
+BUTTONS_IN_LANE = frozenset({BeginWith.code})
+"""Buttons that do so, too, besides those that ask for another answer."""
 
 
 def hold_of(message: Message) -> float:
     """Returns the seconds to wait for further parts of a message."""
     if message.media_group_id:
         return ALBUM_SECONDS
-    return PASTE_SECONDS if len(message.text) >= PASTE_LENGTH else 0.0
+    return PASTE_SECONDS if is_full(message) else 0.0
 
 
 def sort_update(update: Update, bot: Bot, named: frozenset[int], group_open: bool) -> InboxRow:
@@ -143,8 +152,9 @@ def kind_of(update: Update, user_id: int, bot: Bot, group_open: bool) -> str:
         return "ignored"
     if update.stopped_message_generation:
         return "control"
-    if update.callback_query:
-        return "turn" if is_turn_button(update.callback_query.data) else "control"
+    if query := update.callback_query:
+        in_lane = is_turn_button(query.data) or query.data.split(":")[0] in BUTTONS_IN_LANE
+        return "turn" if in_lane else "control"
     if not update.message or is_event(message):
         return "control" if is_noted(update) else "ignored"
     if not says_something(message) or message.sender_chat or (message.sender and message.sender.is_bot):
@@ -165,6 +175,6 @@ def is_noted(update: Update) -> bool:
         now = member.new_chat_member.status if member.new_chat_member else ""
         return now in ("member", "administrator", "restricted")
     if edited := update.edited_message:
-        said = bool(text_of(edited).strip()) or attachment_of(edited) is not None
-        return said and not COMMAND.match(text_of(edited))
+        said = bool(bare_text_of(edited).strip()) or attachment_of(edited) is not None
+        return said and not COMMAND.match(bare_text_of(edited))
     return True

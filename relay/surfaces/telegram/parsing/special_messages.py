@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from relay.core.frozen import frozen
-from relay.surfaces.telegram.parsing.contents import Checklist, Contact, Dice, Location, Poll, Venue
-from relay.surfaces.telegram.parsing.objects import Message
+from relay.surfaces.telegram.parsing.contents import Checklist, Contact, Contents, Dice, Location, Poll, Venue
 
 LINE, MOST = 300, 30
 """The most characters of one text, and the most options or tasks that are listed."""
@@ -42,7 +41,7 @@ class SpecialMessage:
     """Tells the sender why it can't be used; empty if it can."""
 
 
-def thing_of(message: Message) -> SpecialMessage | None:
+def thing_of(message: Contents) -> SpecialMessage | None:
     """Describes a message's contents besides text and files. A venue also has a `location`."""
     for name, describe in DESCRIBED.items():
         if found := getattr(message, name):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from relay.core.frozen import frozen
 from relay.memory.claims import ClaimedTurn
-from relay.surfaces.telegram.parsing.message_parser import HEARD, is_foreign, text_of
+from relay.surfaces.telegram.parsing.message_parser import HEARD, bare_text_of, is_foreign, text_of
 from relay.surfaces.telegram.parsing.objects import Chat, Message, Update, User, decode_update
 
 ALLOWED_UPDATES = (
@@ -98,7 +98,7 @@ def _find_actor(update: Update) -> User | None:
 
 def match_command(message: Message) -> re.Match[str] | None:
     """Matches a command for any bot. Captions are commands only for `WITH_DOCUMENT`."""
-    match = None if is_foreign(message) else COMMAND.match(text_of(message))
+    match = None if is_foreign(message) else COMMAND.match(bare_text_of(message))
     if match and not message.text and not (message.document and match[1].lower() in WITH_DOCUMENT):
         return None
     return match
@@ -109,7 +109,7 @@ def command_of(message: Message, bot: Bot) -> Command | None:
     match = match_command(message)
     if not match or (match[2] and match[2].lower() != bot.username.lower()):
         return None
-    return Command(match[1].lower(), (match[3] or "").strip())
+    return Command(match[1].lower(), text_of(message, match.start(3)).strip() if match[3] else "")
 
 
 def may_answer(message: Message, bot: Bot) -> bool:
@@ -117,7 +117,7 @@ def may_answer(message: Message, bot: Bot) -> bool:
     target = message.reply_to_message
     if not target or not (message.text or message.document) or is_foreign(message) or command_of(message, bot):
         return False
-    return target.sender_id == bot.id and bool(ASKED.match(text_of(target)))
+    return target.sender_id == bot.id and bool(ASKED.match(bare_text_of(target)))
 
 
 def may_correct(message: Message, bot: Bot) -> bool:
@@ -127,7 +127,7 @@ def may_correct(message: Message, bot: Bot) -> bool:
     if not target or not message.text or is_foreign(message) or command_of(message, bot):
         return False
     quotes = message.quote is not None and message.quote.is_manual
-    return not quotes and target.sender_id == bot.id and text_of(target).startswith(HEARD)
+    return not quotes and target.sender_id == bot.id and bare_text_of(target).startswith(HEARD)
 
 
 def is_addressed(message: Message, bot: Bot) -> bool:
@@ -139,7 +139,7 @@ def is_addressed(message: Message, bot: Bot) -> bool:
         return True
     if not bot.username:
         return False
-    return bool(re.search(rf"@{re.escape(bot.username)}\b", text_of(message), re.IGNORECASE))
+    return bool(re.search(rf"(?<!\w)@{re.escape(bot.username)}\b", bare_text_of(message), re.IGNORECASE))
 
 
 def for_bot(messages: Sequence[Message], bot: Bot) -> list[Message]:

@@ -13,6 +13,7 @@ import structlog
 from relay.core.errors import ChatGone, ChatMigrated, MessengerRefused
 from relay.core.models import Rows
 from relay.core.ports import Messenger
+from relay.core.text import utf16_offsets
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.delivery import Announcement, Part, Request, ShownChanges, ToldReminder
@@ -33,7 +34,6 @@ from relay.surfaces.chat.reminders.dated import offer_rows
 from relay.surfaces.chat.reminders.made import former_line, is_about, made_line, made_row
 from relay.surfaces.telegram.formatting.format import format_reply, shorten
 from relay.surfaces.telegram.formatting.split import LIMIT
-from relay.surfaces.telegram.formatting.styled import utf16_offsets
 from relay.surfaces.telegram.groups.groups import is_alone_with
 from relay.surfaces.telegram.outgoing.insist import repeat_until_answered
 from relay.surfaces.telegram.outgoing.redraw import start_edit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -33,6 +34,7 @@ from relay.surfaces.telegram.parsing.objects import CallbackQuery, Message, Upda
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, command_of, is_event, updates_of
 from relay.surfaces.telegram.turns.edits import store_edit
+from relay.surfaces.telegram.turns.fair_queue import wait_aside
 from relay.surfaces.telegram.turns.reactions import keeps, store_reactions, take_keep
 from relay.surfaces.telegram.turns.running import RunningTurns
 from relay.surfaces.telegram.turns.understand import find_question, lane_of, topic_pressed
@@ -98,11 +100,10 @@ class Controls:
         """Handles a button press, an edit, a reaction or a command."""
         if query := update.callback_query:
             place = replace(place, topic_id=await topic_pressed(query, self._bot, self._services.store))
-            # One tap at a time under each message, so that its buttons show the final state.
-            async with self._taps.setdefault((place.chat_id, message_id), asyncio.Lock()):
+            async with self._one_tap(place.chat_id, message_id):
                 return await self._press(turn, update, query, place, space)
         if update.edited_message or update.message_reaction:
-            async with self._taps.setdefault((place.chat_id, message_id), asyncio.Lock()):
+            async with self._one_tap(place.chat_id, message_id):
                 return await self._handle_event(turn, update, place, space)
         message = update.message
         if not message or is_event(message):
@@ -111,6 +112,15 @@ class Controls:
             place = Place(place.chat_id, place.topic_id, False, message_id)
         call = self._call(turn, place, message, message.sender, space)
         return await self._parts(call, await self._run(call, message), place)
+
+    @contextlib.asynccontextmanager
+    async def _one_tap(self, chat_id: int, message_id: int) -> AsyncIterator[None]:
+        """Lets one tap or edit of each message act at a time, so that its buttons show the final state."""
+        alone = self._taps.setdefault((chat_id, message_id), asyncio.Lock())
+        if alone.locked():
+            wait_aside()
+        async with alone:
+            yield
 
     async def _stop(self, chat_id: int, topic_id: int, turn_id: int | None = None) -> bool:
         """Stops the answer being written in a topic, or by a turn of the chat, in this process or another."""

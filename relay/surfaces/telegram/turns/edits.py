@@ -21,6 +21,7 @@ from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.message_parser import blocks_of, find_replied_file, text_of
 from relay.surfaces.telegram.parsing.objects import Update
 from relay.surfaces.telegram.parsing.updates import Bot, message_of, topic_of
+from relay.surfaces.telegram.turns.fair_queue import wait_aside
 
 LOOK_SECONDS, LONGEST_PAUSE = 0.3, 3.0
 """How often to check whether an answer has been delivered; the pause grows."""
@@ -48,6 +49,7 @@ async def store_edit(update: Update, user_id: int, bot: Bot, messenger: Messenge
         done = await store.edit(edit)
         if not done.busy:
             break
+        wait_aside()
         await asyncio.sleep(pause)
         pause = min(LONGEST_PAUSE, pause * 1.3)
     if offer := done.offer:

@@ -22,6 +22,8 @@ from relay.surfaces.chat.reminders.made import told_rows
 from relay.surfaces.chat.soul.growth import idea_rows
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.outgoing.render import message_parts
+from relay.surfaces.telegram.outgoing.requests import TOPIC_GONE
+from relay.surfaces.telegram.parsing.objects import Chat
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import announce, correct
 from relay.surfaces.telegram.turns.understand import ParsedTurn, lane_of
@@ -30,6 +32,23 @@ log = structlog.get_logger()
 
 APOLOGY = "⚠️ Something went wrong and I couldn't answer this message. I've let my admins know."
 UNDELIVERED = "⚠️ Telegram refused some or all of my answer to this. I've let my admins know."
+TOPIC_REFUSED = (
+    "⚠️ Telegram refused some or all of my answer to you in {}, because its topic is closed or deleted. I've let my "
+    "admins know."
+)
+
+
+async def describe_undelivered(services: Services, turn: ClaimedTurn, reason: str) -> list[Message]:
+    """Returns what the person and the admins are told about a reply that Telegram refused. If a group's topic is closed
+    or deleted, the person is told in their own chat, without what the reply says."""
+    what = f"was answered, but Telegram refused part of it: {reason}"
+    notes = await describe_trouble(services, turn, UNDELIVERED, what)
+    chat = lane_of(turn)[0] if notes else Chat()
+    if chat.private or not any(words in reason.lower() for words in TOPIC_GONE):
+        return notes
+    where = f"“{escape_markdown(chat.title)}”" if chat.title else "the group"
+    text, user_id = TOPIC_REFUSED.format(where), turn.user_id
+    return [Message(chat_id=user_id, user_id=user_id, text=text, key=notes[0].key), *notes[1:]]
 
 
 async def describe_trouble(services: Services, turn: ClaimedTurn, line: str, what: str) -> list[Message]:

@@ -34,6 +34,7 @@ from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import updates_of
 from relay.surfaces.telegram.turns.controls import ControlResult, Controls
 from relay.surfaces.telegram.turns.echo import Echoes
+from relay.surfaces.telegram.turns.fair_queue import leave_for_delivery
 from relay.surfaces.telegram.turns.notices import make_queued_parts, notice_parts
 from relay.surfaces.telegram.turns.retry import with_model
 from relay.surfaces.telegram.turns.running import RunningTurn, RunningTurns
@@ -84,6 +85,7 @@ class TurnRunner:
                 handled = await self.controls.handle(turn)
             if any(part.request.keys() & {"say", "export"} for part in handled.parts):
                 self.runs.add(run)  # slow replies can be stopped
+            leave_for_delivery()
             return await self._deliver_told(turn, chat, handled, run.stop)
         self.runs.add(run)
         if turn.status == "answered":

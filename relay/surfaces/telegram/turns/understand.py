@@ -29,16 +29,18 @@ from relay.surfaces.chat.turn_buttons import (
     BringBack,
     PreferFirst,
     TurnButton,
+    is_turn_button,
 )
 from relay.surfaces.telegram.groups.groups import Groups
+from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.message_parser import (
     find_date,
+    find_reply,
     join_blocks,
     name_of,
     parts_of,
     refusals_of,
-    reply_of,
     says_something,
     words_of,
 )
@@ -93,9 +95,11 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     if turn.linked_to == turn.user_id and not await groups.sees(group, turn.user_id):
         turn = replace(turn, linked_to=None)  # a person who has left a group no longer lends it anything
     updates = updates_of(turn)
-    if query := updates[0].callback_query:
-        return await read_retry(turn, query, bot, groups, messenger, store)
     chat, topic_id, _ = lane_of(turn)
+    if query := updates[0].callback_query:
+        if is_turn_button(query.data):
+            return await read_retry(turn, query, bot, groups, messenger, store)
+        return ParsedTurn(Place(chat.id, topic_id, chat.private), command="button")
     messages = [message_of(update) for update in updates]
     space, everything = await groups.space_of(chat, turn.user_id)
     if turn.answers == "addressed" or not (everything or turn.answers == "all"):
@@ -130,7 +134,7 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
         telegram_message_ids=[message.message_id for message in messages],
         parts=parts_of(messages, turn.user_id, bot.id) if len(messages) > 1 else [],
         at=find_date(messages[-1]),
-        reply_to=next((found for message in messages if (found := reply_of(message, bot.id, turn.user_id))), None),
+        reply_to=find_reply(messages, turn.user_id, bot.id),
         retry=retry,
         retry_turn=await find_replied_turn(messages[0], place, space, bot, store) if retry else None,
         two=two,
@@ -197,7 +201,11 @@ async def read_retry(
     findings = query.message.text if isinstance(pressed, AnswerWithCritique) else ""
     replaces = brings_back or isinstance(pressed, AnswerAgain | AnswerWithCritique)
     standing = await store.find_standing(of_turn, turn.user_id)
+    space, _ = await groups.space_of(chat, turn.user_id)
+    before = await store.answer_said(of_turn)
     refusal = "I'm switched off here." if turn.answers == "off" else explain_refusal(standing, replaces)
+    if not refusal and before and before.space != space:
+        refusal = OVERHEARD
     with contextlib.suppress(MessengerError):
         text = refusal or (ANSWERING if replaces and not brings_back else None)
         await messenger.call("answerCallbackQuery", callback_query_id=query.id, text=text)
@@ -209,7 +217,6 @@ async def read_retry(
         with contextlib.suppress(MessengerError):
             at = {"chat_id": place.chat_id, "message_id": message_id}
             await messenger.call("editMessageReplyMarkup", **at, reply_markup=keyboard)
-    space, _ = await groups.space_of(chat, turn.user_id)
     nothing = unsaid(turn, bot, place, space, query.sender)
     web = isinstance(pressed, AnswerWithWeb)
     again = replace(

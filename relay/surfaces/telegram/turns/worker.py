@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from weakref import WeakValueDictionary
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -24,15 +23,15 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.groups.groups import Connection
 from relay.surfaces.telegram.outgoing.delivery import Delivery, Undelivered
 from relay.surfaces.telegram.outgoing.exports import Exports
-from relay.surfaces.telegram.parsing.updates import Bot, command_of, message_of, updates_of
 from relay.surfaces.telegram.turns.controls import Controls
 from relay.surfaces.telegram.turns.echo import Echoes
+from relay.surfaces.telegram.turns.fair_queue import FairQueue
 from relay.surfaces.telegram.turns.notices import (
     APOLOGY,
-    UNDELIVERED,
     describe_gone,
     describe_refused,
     describe_trouble,
+    describe_undelivered,
 )
 from relay.surfaces.telegram.turns.polling_lease import PollLease
 from relay.surfaces.telegram.turns.running import RunningTurns
@@ -46,8 +45,6 @@ BUSY_SECONDS = 2.0
 """The pause while answering: a /stop that another process received takes effect this soon."""
 STANDBY_SECONDS = 2.5
 """The pause while waiting for the polling lease."""
-AT_ONCE = 2
-"""How many controls of one person run at a time, in order of arrival."""
 KILLED = "The process ended each time, as it does when memory runs out."
 
 
@@ -231,10 +228,10 @@ class Worker:
 
     async def _note_refusal(self, turn: ClaimedTurn, reason: str) -> None:
         """Queues notices about a reply, or a reminder, that Telegram refused."""
-        what = f"was answered, but Telegram refused part of it: {reason}"
-        notes = await describe_trouble(self._services, turn, UNDELIVERED, what)
         if turn.message is not None:
             notes = describe_refused(turn, turn.message, reason)
+        else:
+            notes = await describe_undelivered(self._services, turn, reason)
         await self.store.enqueue(self.bot.id, notes)
 
     async def _end_reminders(self, turn: ClaimedTurn, reason: str) -> None:
@@ -256,38 +253,6 @@ class Worker:
             log.warning("could not record the failure", error=str(lost))
             return
         metrics.SET_ASIDE.inc()
-
-
-class FairQueue:
-    """Gives each person a few slots."""
-
-    def __init__(self, bot: Bot) -> None:
-        self._bot = bot
-        self._places: WeakValueDictionary[tuple[int, str], asyncio.Semaphore] = WeakValueDictionary()
-
-    @contextlib.asynccontextmanager
-    async def place(self, turn: ClaimedTurn) -> AsyncIterator[bool]:
-        """Waits for one of the person's slots and holds it. Yields whether it had to wait. Stops wait only for other
-        stops, and edits only for other edits, which wait until their message is answered. Queued messages need no slot:
-        each chat and topic gets one at a time, and one may wait long for a chat that Telegram holds back."""
-        if turn.kind != "control" or turn.message is not None:
-            yield False
-            return
-        places = self._places.setdefault((turn.user_id, self._kind_of(turn)), asyncio.Semaphore(AT_ONCE))
-        waits = places.locked()
-        async with places:
-            yield waits
-
-    def _kind_of(self, turn: ClaimedTurn) -> str:
-        """Returns `stop`, `edit`, or (for all other controls) `other`."""
-        if not turn.updates:
-            return "other"
-        update = updates_of(turn)[0]
-        if update.edited_message:
-            return "edit"
-        command = command_of(message_of(update), self._bot) if update.message else None
-        stops = update.stopped_message_generation is not None or (command is not None and command.name == "stop")
-        return "stop" if stops else "other"
 
 
 def describe_cause(error: Exception) -> str:
