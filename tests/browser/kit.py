@@ -12,11 +12,12 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import uvicorn
-from playwright.async_api import Page, Route
+from playwright.async_api import Browser, Page, Route
 from starlette.applications import Starlette
 
 from relay.surfaces.http.access.guard import CSP, Guard
 from relay.surfaces.http.files import add_files
+from tests.browser.visit import Visit, visit
 
 PAGE = Path(__file__).with_name("kit_page.js")
 ME = {"userId": "1001", "name": "Ada", "admin": True, "timeZone": "Europe/Berlin", "version": "1.0", "model": "claude"}
@@ -38,6 +39,8 @@ class PlayedApi:
     headers: dict[str, str] = field(default_factory=dict)
     calls: list[tuple[str, dict[str, str], dict[str, Any] | None]] = field(default_factory=list)
     events: str = ""
+    kit: bool = True
+    """The page of memories is kit_page.js."""
 
     def called(self, what: str) -> list[dict[str, str]]:
         """Returns the headers of each call of a method and path."""
@@ -45,7 +48,8 @@ class PlayedApi:
 
     async def play(self, page: Page) -> None:
         """Answers the page's requests."""
-        await page.route("**/pages/memory.js", self._show)
+        if self.kit:
+            await page.route("**/pages/memory.js", self._show)
         await page.route("**/api/**", self._answer)
 
     async def _show(self, route: Route) -> None:
@@ -96,3 +100,24 @@ async def serve_files() -> AsyncIterator[str]:
     finally:
         server.should_exit = True
         await running
+
+
+@asynccontextmanager
+async def opened(
+    browser: Browser, origin: str, api: PlayedApi, hash_: str = "#link=once", ready: str = "h1", **more: Any
+) -> AsyncIterator[Visit]:
+    """Opens the app with a link."""
+    async with visit(browser, origin, **more) as here:
+        await api.play(here.page)
+        await here.page.goto(f"{origin}/{hash_}")
+        await here.settle(ready)
+        yield here
+
+
+async def look_again(page: Page) -> None:
+    """Hides the window and shows it. Then the page reads everything again."""
+    for hidden in ("true", "false"):
+        await page.evaluate(
+            f"Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }});"
+            "document.dispatchEvent(new Event('visibilitychange'))"
+        )

@@ -44,7 +44,7 @@ function All({ query, me }) {
     actions=${html`<${Button} onClick=${() => setSelecting(!selecting)}>Select</><${Button} kind="primary" icon="add" onClick=${() => setOpen(true)}>Open</>`}
     tools=${html`<${Search} label="Search memories" value=${query.q} onInput=${(q) => setQuery({ q })} />
       <${Chips} label="Kind" value=${query.kind} options=${KINDS} onChange=${(kind) => setQuery({ kind })} />`}>
-    ${selecting && html`<p role="status">${picked.size} selected</p>`}
+    ${selecting && html`<p role="status">${list.rows.filter((one) => picked.has(one.id)).length} selected</p>`}
     <${List} list=${list} label="Memories" group=${(one) => month(one.createdAt)} empty=${html`<${Empty} icon="memory" title="Nothing found">Try other words.</>`}
       row=${(one) => html`<${Row} title=${one.content} href=${link(`/memory/${one.id}`)} meta=${[day(one.createdAt), ago(one.createdAt, Date.parse("2026-06-01"))]}
         badges=${html`<${Badge} tone="accent" icon="pin">pinned</>`} selected=${picked.has(one.id)} onSelect=${selecting ? () => picked.toggle(one.id) : null}

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Browser, Route, expect
 
-from tests.browser.kit import PlayedApi, memory, serve_files
+from tests.browser.kit import PlayedApi, look_again, memory, opened, serve_files
 from tests.browser.telegram_client import BRIDGE, NIGHT, sign_init_data, write_hash
-from tests.browser.visit import DESKTOP, PHONE, Visit, visit
+from tests.browser.visit import DESKTOP, PHONE
 from tests.sampled import sampled
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -22,6 +21,12 @@ INSIDE = """() => {
   return one === document.body || one.closest("dialog") !== null;
 }"""
 """A dialog lets the focus move to the browser's own bars, but never to the page."""
+BETWEEN = """() => {
+  const row = document.activeElement.getBoundingClientRect();
+  const [bar, nav] = [".tools", ".nav"].map((one) => document.querySelector(one).getBoundingClientRect());
+  return row.top >= bar.bottom - 1 && row.bottom <= nav.top + 1;
+}"""
+"""Tells whether what has the focus is in full view, between the search and the navigation."""
 RECORD_OBSERVERS = """
 const Real = IntersectionObserver;
 window.observers = [];
@@ -53,18 +58,6 @@ def api() -> PlayedApi:
     return PlayedApi()
 
 
-@asynccontextmanager
-async def opened(
-    browser: Browser, origin: str, api: PlayedApi, hash_: str = "#link=once", ready: str = "h1", **more: Any
-) -> AsyncIterator[Visit]:
-    """Opens the app with a link."""
-    async with visit(browser, origin, **more) as here:
-        await api.play(here.page)
-        await here.page.goto(f"{origin}/{hash_}")
-        await here.settle(ready)
-        yield here
-
-
 @pytest.mark.parametrize(
     ("size", "scheme"),
     [
@@ -80,6 +73,10 @@ async def test_every_component_fits_the_screen_and_is_accessible(
         assert await here.find_overflow() == []
         assert await here.find_violations() == []
         assert await here.find_unreachable() == []
+        await here.page.emulate_media(forced_colors="active")
+        for state in (".switch", ".segmented", "input[type=range]", ".meter-bar", ".chip[aria-pressed=true]"):
+            await expect(here.page.locator(state).first).to_have_css("forced-color-adjust", "none")
+        await here.page.emulate_media(forced_colors="none")
         await here.page.get_by_role("button", name="Open", exact=True).click()
         await here.settle("dialog")
         assert await here.find_violations() == []
@@ -268,15 +265,6 @@ async def test_no_row_is_missing_after_others_were_deleted_or_added(
         await expect(page.get_by_role("listitem").last).to_have_attribute("aria-posinset", str(len(api.memories)))
 
 
-async def look_again(page: Page) -> None:
-    """Hides the window and shows it."""
-    for hidden in ("true", "false"):
-        await page.evaluate(
-            f"Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }});"
-            "document.dispatchEvent(new Event('visibilitychange'))"
-        )
-
-
 async def test_filters_are_in_the_address_and_survive_a_reload(browser: Browser, origin: str, api: PlayedApi) -> None:
     async with opened(browser, origin, api) as here:
         page = here.page
@@ -314,6 +302,9 @@ async def test_keys_open_pages_and_move_in_lists_except_while_typing(
         await page.keyboard.press("Escape")
         await expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
         await page.keyboard.press("/")
+        await page.keyboard.type("zzz")
+        await expect(page.get_by_role("status").filter(has_text="Nothing found")).to_be_visible()
+        await page.get_by_role("searchbox").clear()
         await page.keyboard.type("g c ?")
         await expect(page.get_by_role("searchbox")).to_have_value("g c ?")
         await expect(page.get_by_role("dialog")).to_have_count(0)
@@ -330,6 +321,77 @@ async def test_a_dialog_traps_the_focus_and_returns_it(browser: Browser, origin:
             assert await page.evaluate(INSIDE)
         await page.keyboard.press("Escape")
         assert await page.evaluate("document.activeElement.textContent.trim()") == "Open"
+
+
+@pytest.mark.parametrize("key", ["ArrowDown", "ArrowUp"])
+async def test_a_row_that_gets_the_focus_is_between_the_bars(
+    browser: Browser, origin: str, api: PlayedApi, key: str
+) -> None:
+    async with opened(browser, origin, api, size=PHONE) as here:
+        await here.page.locator(".row-main").nth(0 if key == "ArrowDown" else 20).focus()
+        for _ in range(12):
+            await here.page.keyboard.press(key)
+            assert await here.page.evaluate(BETWEEN)
+
+
+async def test_typed_text_stays_after_the_session_ends_and_after_escape_but_not_after_cancel(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    api.answers = {"PATCH /memories/1": [(401, {"detail": "You aren't signed in.", "code": "not_signed_in"})]}
+    async with opened(browser, origin, api, ready=".row") as here:
+        page = here.page
+
+        async def edit() -> None:
+            await page.locator(".row-main").nth(1).click(button="right")
+            await page.get_by_role("menuitem", name="Edit").click()
+
+        field = page.get_by_label("Memory", exact=True)
+        await edit()
+        await field.fill("Likes rye and much more")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("dialog").get_by_role("alert")).to_have_text("You aren't signed in.")
+        await expect(field).to_have_value("Likes rye and much more")
+        await page.keyboard.press("Escape")
+        await edit()
+        await expect(field).to_have_value("Likes rye and much more")
+        await page.get_by_role("button", name="Cancel").click()
+        await edit()
+        await expect(field).to_have_value("Fact 1")
+
+
+async def test_back_closes_more_and_a_link_to_the_page_itself_is_no_step_back(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    async with opened(browser, origin, api, "#/memory/3?link=once", size=PHONE) as here:
+        page, title = here.page, here.page.get_by_role("heading", level=1)
+        await page.evaluate("document.querySelector('.nav a').href = location.hash")
+        await page.locator(".nav a").first.click()
+        await page.keyboard.press("Escape")
+        await expect(title).to_have_text("Memory")
+        await page.locator("a.row-main").nth(2).click()
+        await expect(title).to_have_text("One memory")
+        await page.get_by_role("button", name="More").click()
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        await page.go_back()
+        await expect(title).to_have_text("Memory")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+async def test_a_page_is_read_again_while_the_server_is_away(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.answers = {
+        "GET /memories/3": [(500, {"detail": "A fault.", "code": "fault"})],
+        "GET /memories/4": [(403, {"detail": "No.", "code": "not_allowed"})],
+    }
+    async with opened(browser, origin, api) as here:
+        page = here.page
+        await page.clock.install()
+        for path, words in (("/memory/4", "No."), ("/memory/3", "A fault.")):
+            await here.go(path)
+            await expect(page.get_by_role("alert")).to_contain_text(words)
+            del api.answers[f"GET {path.replace('memory', 'memories')}"]
+            await page.clock.run_for(6000)
+        await expect(page.locator(".words")).to_have_text("Fact 3")
+        assert [len(api.called(f"GET /memories/{id}")) for id in (3, 4)] == [2, 1]
 
 
 async def test_a_refusal_is_shown_in_the_dialog_or_as_a_toast(browser: Browser, origin: str, api: PlayedApi) -> None:
@@ -436,19 +498,17 @@ async def test_rows_can_be_deleted_edited_and_selected(browser: Browser, origin:
         await expect(page.get_by_text("1 selected")).to_be_visible()
 
 
-@pytest.mark.slow("test_filters_are_in_the_address_and_survive_a_reload and the refusals above")
-async def test_requests_to_a_busy_or_unavailable_server_are_repeated(
-    browser: Browser, origin: str, api: PlayedApi
-) -> None:
-    busy, away = (
-        (429, {"detail": "Slowly.", "code": "rate"}),
-        (503, {"detail": "The database is away.", "code": "away"}),
-    )
-    api.headers = {"Retry-After": "1"}
-    api.answers = {"GET /memories": [busy, (200, {"memories": [memory(1)], "total": 1, "next": None})]}
-    async with opened(browser, origin, api, ready=".row") as here:
+async def test_a_busy_server_is_waited_for(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.headers = {"Retry-After": "0.2"}
+    busy = (429, {"detail": "Too many requests.", "code": "rate"})
+    api.answers = {"GET /memories": [*[busy] * 4, (200, {"memories": [memory(1)], "total": 1, "next": None})]}
+    async with opened(browser, origin, api) as here:
         await expect(here.page.locator(".row")).to_have_count(1)
-    api.answers = {"GET /memories": [away]}
+
+
+@pytest.mark.slow("test_filters_are_in_the_address_and_survive_a_reload and the refusals above")
+async def test_requests_to_an_unavailable_server_are_repeated(browser: Browser, origin: str, api: PlayedApi) -> None:
+    api.answers = {"GET /memories": [(503, {"detail": "The database is away.", "code": "away"})]}
     async with opened(browser, origin, api, ready="[role=alert]") as here:
         await expect(here.page.get_by_role("alert")).to_contain_text("The database is away.")
         api.answers.clear()

@@ -258,6 +258,7 @@ async def test_two_memories_can_be_merged(browser: Browser, site: Site) -> None:
         await here.page.get_by_label("What I remember from now on").fill("Loves tea")
         await press(here.page, "Merge")
         await expect(here.page.locator(".words")).to_have_text("Loves tea")
+        await here.go("/memory")
         await press(here.page, "Undo")
         await expect(row(here, "tea")).to_have_count(2)
         assert here.trouble == []

@@ -129,6 +129,13 @@ async def test_nobody_can_open_another_persons_pages(browser: Browser, site: Sit
             await expect(here.page.get_by_role("heading", level=1)).to_be_visible()
 
 
+async def test_the_page_of_the_api_has_its_style(browser: Browser, site: Site) -> None:
+    async with visit(browser, site.origin) as here:
+        await here.page.goto(f"{site.origin}/api/docs")
+        await expect(here.page.locator("body")).to_have_css("max-width", "860px")
+        assert here.trouble == []
+
+
 async def test_the_app_loads_within_a_second(browser: Browser, site: Site) -> None:
     async with site.open(browser) as here:
         await here.page.evaluate("sessionStorage.clear()")

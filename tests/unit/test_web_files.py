@@ -58,5 +58,6 @@ def test_the_page_has_no_inline_script_or_style() -> None:
 
 
 def test_every_route_has_its_own_module() -> None:
-    modules = re.findall(r'module: "\./pages/(\w+)\.js"', (STATIC / "routes.js").read_text("utf-8"))
-    assert len(modules) == len(set(modules)) >= 11
+    names = re.findall(r'name: "(\w+)"', (STATIC / "routes.js").read_text("utf-8"))
+    assert len(names) == len(set(names)) >= 11
+    assert all((STATIC / f"pages/{name}.js").exists() for name in names)

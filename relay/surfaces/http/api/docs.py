@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from html import escape
+from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, JSONResponse
 
@@ -15,6 +16,7 @@ from relay.surfaces.http.access.idempotency import HEADER, LONGEST_KEY, REPLAYED
 from relay.surfaces.http.problems import Problem, problems
 
 router = APIRouter(tags=["docs"], include_in_schema=False)
+STYLE = Path(__file__).with_name("docs.css").read_bytes()
 KEY = {
     "name": HEADER,
     "in": "header",
@@ -81,13 +83,19 @@ async def show_docs(request: Request) -> str:
     version = escape(document["info"]["version"])
     return (
         "<!doctype html><html lang=en><head><meta charset=utf-8><title>Relay: API</title>"
-        '<meta name=viewport content="width=device-width, initial-scale=1"><link rel=stylesheet href="/docs.css">'
+        '<meta name=viewport content="width=device-width, initial-scale=1"><link rel=stylesheet href="/api/docs.css">'
         '<link rel=icon href="/icon.svg">'
         f"</head><body><main><h1>Relay {version}: API</h1><p>Programs read "
         '<a href="/api/openapi.json">/api/openapi.json</a>. Get a token with '
         "<code>relay token new</code> and send it as <code>Authorization: Bearer …</code>.</p>"
         f"<h2>Routes</h2>{''.join(routes)}<h2>Types</h2>{''.join(schemas)}</main></body></html>"
     )
+
+
+@router.get("/docs.css")
+async def show_style() -> Response:
+    """Returns the style of the list of routes."""
+    return Response(STYLE, media_type="text/css")
 
 
 def _route(path: str, method: str, operation: dict[str, Any]) -> str:

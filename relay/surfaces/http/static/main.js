@@ -29,8 +29,10 @@ function usePage(module) {
   return state.module === module ? state : { page: loaded.get(module) || null, error: null };
 }
 
-function Guarded({ page, ...props }) {
+function Guarded({ page, path, ...props }) {
   const [error, reset] = useErrorBoundary((problem) => console.error(problem));
+  // A fault ends with its page.
+  useEffect(() => reset(), [path]);
   if (error) return html`<${ErrorState} error=${new Error("This page ran into an error. The browser's console has the details.")} retry=${reset} />`;
   return html`<${page} ...${props} />`;
 }
@@ -46,7 +48,7 @@ function App({ me }) {
   const parent = route.parent ? fill(route.parent, params) : Object.keys(params).length ? pathOf(route) : null;
   const content = error
     ? html`<${ErrorState} error=${new Error("This page couldn't be loaded.")} retry=${() => location.reload()} />`
-    : page ? html`<${Guarded} key=${route.name} page=${page} params=${params} query=${query} me=${me} />` : html`<div class="page"><${Skeleton} /></div>`;
+    : page ? html`<${Guarded} key=${route.name} path=${path} page=${page} params=${params} query=${query} me=${me} />` : html`<div class="page"><${Skeleton} /></div>`;
   return html`<${Frame} routes=${routes} here=${{ route, parent }} me=${me}>${content}</>`;
 }
 
@@ -63,7 +65,10 @@ async function start() {
     render(null, root);
     render(view, root);
   };
-  onLost(() => show(html`<${SignedOut} />`));
+  onLost(() => {
+    // What is being typed stays. The dialog shows the error.
+    if (!document.querySelector("dialog textarea")?.value) show(html`<${SignedOut} />`);
+  });
   try {
     if (!(await openSession())) {
       show(html`<${SignedOut} />`);

@@ -10,18 +10,19 @@
 // earlier writes to the same path: a page that is opened again shows what was just saved.
 // Components use the hooks of kit/hooks.js instead of `get`.
 
+import { link } from "./router.js";
 import { loseSession, token } from "./session.js";
 
+// In s, of all waits of a request.
 const LONGEST_WAIT = 10;
 
 /** The error that the server answered. */
 export class Problem extends Error {
-  constructor(status, document, retryAfter = 0) {
+  constructor(status, document) {
     super(document.detail || document.title || "Something went wrong.");
     this.status = status;
     this.code = document.code || "";
     this.document = document;
-    this.retryAfter = retryAfter;
   }
 }
 
@@ -52,9 +53,7 @@ export function save(blob, name) {
 
 /** The address of a route with its query. Empty values are left out. */
 export function address(path, query = {}) {
-  const kept = Object.entries(query || {}).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  const text = new URLSearchParams(kept).toString();
-  return `/api${path}${text ? `?${text}` : ""}`;
+  return `/api${link(path, query).slice(1)}`;
 }
 
 // The writes under way, by path.
@@ -77,6 +76,7 @@ async function transmit(method, path, { query, body, key, signal }) {
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
   const init = { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) };
+  let waited = 0;
   for (let attempt = 1; ; attempt += 1) {
     const last = attempt > 2 || (method !== "GET" && !key);
     const response = await fetch(address(path, query), init).catch((error) => {
@@ -87,7 +87,8 @@ async function transmit(method, path, { query, body, key, signal }) {
     // 409 with a time: the first attempt, whose answer was lost, is still being carried out.
     if (response?.status === 429 || (response?.status === 409 && response.headers.has("Retry-After"))) {
       const seconds = Number(response.headers.get("Retry-After")) || 1;
-      if (attempt > 2 || seconds > LONGEST_WAIT) throw await problemOf(response, seconds);
+      waited += seconds;
+      if (waited > LONGEST_WAIT) throw await problemOf(response);
       await pause(seconds);
     } else if (response && response.status !== 503) {
       if (response.status === 401) loseSession();
@@ -98,9 +99,9 @@ async function transmit(method, path, { query, body, key, signal }) {
   }
 }
 
-async function problemOf(response, retryAfter) {
+async function problemOf(response) {
   const document = await response.json().catch(() => ({}));
-  return new Problem(response.status, document.detail ? document : { detail: `The server answered ${response.status}.`, ...document }, retryAfter);
+  return new Problem(response.status, document.detail ? document : { detail: `The server answered ${response.status}.`, ...document });
 }
 
 const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));

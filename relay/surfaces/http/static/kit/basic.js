@@ -14,19 +14,20 @@
 import { html, useRef, useState } from "../lib/preact.js";
 import { Icon } from "./icons.js";
 
-/** Runs an action and shows the Problem that it throws: in the dialog that holds the element, or as a toast. */
-export async function attempt(element, action) {
+/** Runs an action. If it throws: calls `restore`, and shows the Problem in the element's dialog or as a toast. */
+export async function attempt(element, action, restore) {
   try {
     return await action();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
+    restore?.();
     (element?.isConnected ? element : document.body).dispatchEvent(new CustomEvent("problem", { detail: error.message, bubbles: true }));
     if (error.status === undefined) console.error(error);
     return undefined;
   }
 }
 
-export function Button({ kind = "plain", icon, small, onClick, disabled, children, type = "button", ...more }) {
+export function Button({ kind = "plain", icon, small, onClick, disabled, children, ...more }) {
   const [busy, setBusy] = useState(false);
   // At once, while `busy` shows only what takes long.
   const running = useRef(false);
@@ -39,18 +40,18 @@ export function Button({ kind = "plain", icon, small, onClick, disabled, childre
     clearTimeout(timer);
     setBusy(false);
   };
-  return html`<button type=${type} class="button ${kind} ${small ? "small" : ""}" disabled=${disabled} aria-busy=${busy} onClick=${press} ...${more}>
+  return html`<button type="button" class="button ${kind} ${small ? "small" : ""}" disabled=${disabled} aria-busy=${busy} onClick=${press} ...${more}>
     ${icon && html`<${Icon} name=${icon} />`}<span>${children}</span>
   </button>`;
 }
 
-export function IconButton({ icon, label, onClick, pressed, ...more }) {
-  return html`<button type="button" class="icon-button" aria-label=${label} title=${label} aria-pressed=${pressed}
+export function IconButton({ icon, label, onClick, ...more }) {
+  return html`<button type="button" class="icon-button" aria-label=${label} title=${label}
     onClick=${(event) => attempt(event.currentTarget, () => onClick(event))} ...${more}><${Icon} name=${icon} /></button>`;
 }
 
-export function Card({ title, text, actions, tone = "", children, ...more }) {
-  return html`<section class="card ${tone}" ...${more}>
+export function Card({ title, text, actions, children, ...more }) {
+  return html`<section class="card" ...${more}>
     ${(title || actions) && html`<header class="card-head"><div><h2>${title}</h2>${text && html`<p class="muted">${text}</p>`}</div>
       ${actions && html`<div class="actions">${actions}</div>`}</header>`}
     ${children}
@@ -58,7 +59,7 @@ export function Card({ title, text, actions, tone = "", children, ...more }) {
 }
 
 export function Facts({ items }) {
-  const shown = items.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const shown = items.filter(([, value]) => (value ?? "") !== "");
   return html`<dl class="facts">${shown.map(([label, value]) => html`<div key=${label}><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
@@ -75,7 +76,7 @@ export function Meter({ label, value, max = 1, text, tone = "" }) {
 }
 
 export const Empty = ({ icon = "info", title, children, action }) =>
-  html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children && html`<p>${children}</p>`}${action}</div>`;
+  html`<div class="empty" role="status"><${Icon} name=${icon} /><h2>${title}</h2>${children && html`<p>${children}</p>`}${action}</div>`;
 
 export const ErrorState = ({ error, retry }) =>
   html`<div class="empty bad" role="alert"><${Icon} name="warning" /><h2>${error?.status === 404 ? "Not found" : "That didn't work"}</h2>

@@ -37,12 +37,9 @@ export function Field({ label, hint, error, hidden, children }) {
   </div>`;
 }
 
-export function Text({ label, hint, error, hidden, value, onInput, multiline, ...more }) {
-  const write = (event) => onInput(event.currentTarget.value);
-  return html`<${Field} label=${label} hint=${hint} error=${error} hidden=${hidden}>${(ids) =>
-    multiline
-      ? html`<textarea rows="4" ...${ids} ...${more} value=${value} onInput=${write} dir="auto"></textarea>`
-      : html`<input type="text" autocomplete="off" ...${ids} ...${more} value=${value} onInput=${write} dir="auto" />`}</>`;
+export function Text({ label, hint, error, onInput, multiline, ...more }) {
+  return html`<${Field} label=${label} hint=${hint} error=${error}>${(ids) =>
+    html`<${multiline ? "textarea" : "input"} rows=${multiline && 4} autocomplete="off" ...${ids} ...${more} onInput=${(event) => onInput(event.currentTarget.value)} dir="auto" />`}</>`;
 }
 
 /** Passes a choice on. If it is refused, the control shows again what counts. */
@@ -54,10 +51,10 @@ function useChoice(onChange) {
   };
 }
 
-export function Select({ label, hint, error, hidden, value, options, onChange, ...more }) {
+export function Select({ label, hint, hidden, value, options, onChange }) {
   const choose = useChoice(onChange);
-  return html`<${Field} label=${label} hint=${hint} error=${error} hidden=${hidden}>${(ids) =>
-    html`<select ...${ids} ...${more} value=${value} onChange=${(event) => choose(event, event.currentTarget.value)}>
+  return html`<${Field} label=${label} hint=${hint} hidden=${hidden}>${(ids) =>
+    html`<select ...${ids} value=${value} onChange=${(event) => choose(event, event.currentTarget.value)}>
       ${options.map(([one, words]) => html`<option key=${one} value=${one} selected=${one === value}>${words}</option>`)}</select>`}</>`;
 }
 
@@ -89,19 +86,17 @@ export function Slider({ label, hint, value, min = 0, max = 1, step = 0.01, form
     onChange=${(event) => attempt(event.currentTarget, () => onChange?.(Number(event.currentTarget.value)))} />`}</>`;
 }
 
-export const Switch = (props) => html`<${Tick} ...${props} role="switch" />`;
-export const Check = (props) => html`<${Tick} ...${props} />`;
+export const Switch = (props) => html`<${Check} ...${props} role="switch" />`;
 
-function Tick({ label, hint, checked, onChange, role, disabled }) {
+export function Check({ label, hint, checked, onChange, role, disabled }) {
   const id = useId();
   const [shown, setShown] = useState(checked);
   useEffect(() => setShown(checked), [checked]);
   const turn = async (event) => {
     const { currentTarget } = event;
-    setShown(currentTarget.checked);
-    await attempt(currentTarget, () => onChange(currentTarget.checked));
-    // What the page says counts.
-    setShown((now) => (now === checked ? now : checked));
+    const wanted = currentTarget.checked;
+    setShown(wanted);
+    await attempt(currentTarget, () => onChange(wanted), () => setShown(!wanted));
   };
   return html`<div class="tick"><input type="checkbox" id=${id} role=${role} class=${role || "check"} checked=${shown} disabled=${disabled}
       aria-describedby=${hint ? `${id}-hint` : undefined} onChange=${turn} />

@@ -14,10 +14,13 @@ import { Text, useId } from "./controls.js";
 import { Icon } from "./icons.js";
 import { useRoute } from "./router.js";
 
-const SECONDS = { plain: 5, undo: 10 };
 let update = () => {};
 let shown = { toasts: [], modal: null };
 let count = 0;
+// What was typed into a question that was left with Esc or a click beside it. It is there when the same is asked again.
+const drafts = new Map();
+// How long toasts stay, in ms: those with an action longer.
+const [USUAL, WITH_ACTION] = [5000, 10_000];
 
 function show(changes) {
   shown = { ...shown, ...changes };
@@ -72,11 +75,20 @@ export function ask(options) {
   return modal((answer) => html`<${Question} ...${options} answer=${answer} />`);
 }
 
-function Question({ title, label, value = "", hint, multiline, action = "Save", maxlength, save, answer }) {
-  const [words, setWords] = useState(value);
+function Question({ title, label, value = "", hint, multiline, action = "Save", save, answer }) {
+  const key = `${title} ${value}`;
+  const [words, setWords] = useState(drafts.get(key) ?? value);
+  const write = (text) => {
+    drafts.set(key, text);
+    setWords(text);
+  };
+  const end = () => {
+    drafts.delete(key);
+    answer(null);
+  };
   const send = async () => {
     await save(words.trim());
-    answer(null);
+    end();
   };
   const press = (event) => {
     event.preventDefault();
@@ -84,8 +96,8 @@ function Question({ title, label, value = "", hint, multiline, action = "Save", 
   };
   const keys = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && press(event);
   return html`<${Dialog} title=${title} onClose=${() => answer(null)}
-    actions=${html`<${Button} onClick=${() => answer(null)}>Cancel</><${Button} kind="primary" disabled=${!words.trim()} onClick=${send}>${action}</>`}>
-    <form onSubmit=${press} onKeyDown=${keys}><${Text} label=${label} hint=${hint} value=${words} onInput=${setWords} multiline=${multiline} maxlength=${maxlength} autofocus /></form></>`;
+    actions=${html`<${Button} onClick=${end}>Cancel</><${Button} kind="primary" disabled=${!words.trim()} onClick=${send}>${action}</>`}>
+    <form onSubmit=${press} onKeyDown=${keys}><${Text} label=${label} hint=${hint} value=${words} onInput=${write} multiline=${multiline} autofocus /></form></>`;
 }
 
 function modal(draw) {
@@ -102,9 +114,7 @@ function modal(draw) {
 
 /** Shows a message for some seconds, with an optional action. */
 export function toast(text, { action, run, tone = "plain" } = {}) {
-  const one = { key: (count += 1), text, action, run, tone };
-  show({ toasts: [...shown.toasts.slice(-2), one] });
-  return one.key;
+  show({ toasts: [...shown.toasts.slice(-2), { key: (count += 1), text, action, run, tone }] });
 }
 
 const hide = (key) => show({ toasts: shown.toasts.filter((one) => one.key !== key) });
@@ -113,18 +123,16 @@ function Toast({ one }) {
   const timer = useRef(0);
   const start = () => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => hide(one.key), 1000 * (one.run ? SECONDS.undo : SECONDS.plain));
+    timer.current = setTimeout(() => hide(one.key), one.run ? WITH_ACTION : USUAL);
   };
   const stop = () => clearTimeout(timer.current);
   useEffect(() => {
     start();
     return stop;
   }, []);
-  const act = async (event) => {
-    const { currentTarget } = event;
-    stop();
-    await attempt(currentTarget, one.run);
+  const act = () => {
     hide(one.key);
+    attempt(null, one.run, () => toast(one.text, one));
   };
   return html`<div class="toast ${one.tone}" onMouseEnter=${stop} onMouseLeave=${start} onFocusIn=${stop} onFocusOut=${start}>
     <span>${one.text}</span>
@@ -181,6 +189,6 @@ export function Overlays() {
     addEventListener("problem", tell);
     return () => removeEventListener("problem", tell);
   }, []);
-  return html`<div class="toasts" role="status" aria-live="polite">${now.toasts.map((one) => html`<${Toast} key=${one.key} one=${one} />`)}</div>
+  return html`<div class="toasts" role="status">${now.toasts.map((one) => html`<${Toast} key=${one.key} one=${one} />`)}</div>
     ${now.modal && html`<div key=${now.modal.key}>${now.modal.draw()}</div>`}`;
 }

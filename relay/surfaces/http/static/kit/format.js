@@ -5,7 +5,8 @@
 //   month(…) "May 2026" · size(123456) "121 KB" · plural(2, "message") "2 messages"
 // `useZone(me.timeZone)` is called once at the start: times are those of the person's zone, as in the chat.
 
-let zone;
+/** The person's time zone; undefined: the browser's. */
+export let zone;
 // Making a format takes longer than using it a hundred times.
 const made = new Map();
 

@@ -7,10 +7,10 @@
 import { createContext, html, useContext, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
 import { IconButton } from "./basic.js";
 import { closeDialog, Dialog, Overlays } from "./dialog.js";
-import { useShortcut, useTitle } from "./hooks.js";
+import { useShortcut } from "./hooks.js";
 import { Icon } from "./icons.js";
 import { listShortcuts } from "./keyboard.js";
-import { goBack, link } from "./router.js";
+import { goBack, link, useRoute } from "./router.js";
 import { showBackButton, telegram } from "./telegram.js";
 
 /** The page's place: { route, parent }. */
@@ -21,7 +21,9 @@ export const pathOf = (route) => route.path.replace(/\/:\w+\?$/, "");
 export function Page({ title, text, actions, tools, wide, children }) {
   const { parent } = useContext(Here);
   const heading = useRef(null);
-  useTitle(title);
+  useEffect(() => {
+    document.title = `${title} · Relay`;
+  }, [title]);
   useEffect(() => heading.current.focus({ preventScroll: true }), []);
   return html`<article class="page ${wide ? "wide" : ""}">
     <header class="page-head">
@@ -37,14 +39,16 @@ export function Page({ title, text, actions, tools, wide, children }) {
 export function Frame({ routes, here, me, children }) {
   const [open, setOpen] = useState(null);
   const close = () => setOpen(null);
+  const { path } = useRoute();
+  useEffect(close, [path]);
   useShortcut("?", "Keyboard shortcuts", () => setOpen("help"));
   useShortcut("Escape", "Back", () => here.parent && goBack(here.parent));
-  useEffect(() => showBackButton(here.parent ? () => closeDialog() || goBack(here.parent) : null), [here.parent]);
+  useLayoutEffect(() => showBackButton(here.parent ? () => closeDialog() || goBack(here.parent) : null), [here.parent]);
   useLayoutEffect(() => scrollTo(0, 0), [here.route.name]);
   const entries = routes.filter((route) => route.nav);
   const current = (route) => here.route.name === route.name || here.parent === pathOf(route) || here.parent?.startsWith(`${pathOf(route)}/`);
   const entry = (route, after) => html`<a key=${route.name} href=${link(pathOf(route))} class=${`nav-${route.nav}`}
-    aria-current=${current(route) ? "page" : undefined} onClick=${after}><${Icon} name=${route.icon} /><span>${route.title}</span></a>`;
+    aria-current=${current(route) ? "page" : undefined} onClick=${after}><${Icon} name=${route.name} /><span>${route.title}</span></a>`;
   const rest = entries.filter((route) => route.nav === 2);
   return html`<div class="frame">
     <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>Skip to the content</a>
@@ -67,3 +71,8 @@ function Help({ onClose }) {
   return html`<${Dialog} title="Keyboard" onClose=${onClose}><dl class="keys">${listShortcuts().map(([keys, label]) => html`
     <div key=${keys + label}><dt>${keys.split(" ").map((key) => html`<kbd key=${key}>${key}</kbd>`)}</dt><dd>${label}</dd></div>`)}</dl></>`;
 }
+
+// An element that goes while it has the focus, such as the button of a deleted row, would leave it nowhere.
+addEventListener("focusout", ({ target }) => setTimeout(() => {
+  if (!target.isConnected && document.activeElement === document.body) document.querySelector("h1")?.focus({ preventScroll: true });
+}));

@@ -2,7 +2,8 @@
 //
 //   const memory = useFetch(`/memories/${id}`)
 //       memory.data · memory.error · memory.loading · memory.reload() · memory.set(data)
-//       A path of null fetches nothing. Show it with `Loaded` of kit/ui.js.
+//       A path of null fetches nothing. Show it with `Loaded` of kit/ui.js. While the server is away it is tried
+//       again, every 5 seconds.
 //   const list = useList("/memories", "memories", { q }, { id: "id" })
 //       list.rows · list.total · list.loading · list.error · list.done · list.more() · list.reload()
 //       list.page: the last answer, with its other fields
@@ -11,8 +12,7 @@
 //   const ask = useSpaced(act, 250, 1500)    ask(…) calls act(…) after 250 ms of quiet, once in 1500 ms: a person
 //       has 60 requests a minute. `keep`: a waiting call is made when the component goes, not dropped
 //   useShortcut("c", "Compress", open)       a key; it is listed under "?"
-//   const picked = useSelection()            picked.has(id) · toggle(id) · clear() · size · ids()
-//   useTitle("Session 12")                   the window's title
+//   const picked = useSelection()            picked.has(id) · toggle(id) · clear()
 
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
 import { get } from "./api.js";
@@ -23,32 +23,38 @@ import { addShortcut } from "./keyboard.js";
 const [FIRST, MOST] = [50, 200];
 // In ms.
 const EVENT_GAP = 3000;
+const RETRY = 5000;
+const NOTHING = { key: null, data: null, error: null };
 // A cursor counts rows. After some are gone, the next page begins as many rows earlier.
 const earlier = (next, gone) => next && String(Math.max(0, next - Math.max(0, gone)));
 const EMPTY = { rows: [], page: null, total: null, next: null, done: false };
 
 /** Fetches one thing. */
 export function useFetch(path, query) {
-  const [state, setState] = useState({ path: null, key: null, data: null, error: null, loading: path !== null });
+  const [state, setState] = useState({ ...NOTHING, path: null, loading: path !== null });
   const running = useRef(null);
   const key = path === null ? null : JSON.stringify([path, query]);
   const load = useCallback(async () => {
     running.current?.abort();
     if (path === null) return;
     const mine = (running.current = new AbortController());
-    setState((old) => ({ ...old, path, data: old.path === path ? old.data : null, error: null, loading: true }));
+    // The error stays, too: nothing flickers while it is tried again.
+    setState((old) => ({ ...(old.path === path ? old : NOTHING), path, loading: true }));
     try {
       const data = await get(path, query, { signal: mine.signal });
       setState({ path, key, data, error: null, loading: false });
     } catch (error) {
-      if (!mine.signal.aborted) setState((old) => ({ ...old, data: old.key === key && error.status !== 404 ? old.data : null, error, loading: false }));
+      if (mine.signal.aborted) return;
+      setState((old) => ({ ...old, data: old.key === key && error.status !== 404 ? old.data : null, error, loading: false }));
+      // The server is away. By then this one may have been replaced, or its page left.
+      if (error.status === 0 || error.status >= 500) setTimeout(() => mine.signal.aborted || load(), RETRY);
     }
   }, [key]);
   useEffect(() => {
     load();
     return () => running.current?.abort();
   }, [load]);
-  const own = state.path === path ? state : { data: null, error: null, loading: path !== null };
+  const own = state.path === path ? state : { ...NOTHING, loading: path !== null };
   return { ...own, reload: load, set: (data) => setState({ path, key, data, error: null, loading: false }) };
 }
 
@@ -153,12 +159,5 @@ export function useSelection() {
       if (!next.delete(id)) next.add(id);
       return next;
     });
-  return { has: (id) => chosen.has(id), toggle, clear: () => setChosen(new Set()), size: chosen.size, ids: () => [...chosen] };
-}
-
-/** Sets the window's title. */
-export function useTitle(title) {
-  useEffect(() => {
-    document.title = title ? `${title} · Relay` : "Relay";
-  }, [title]);
+  return { has: (id) => chosen.has(id), toggle, clear: () => setChosen(new Set()) };
 }

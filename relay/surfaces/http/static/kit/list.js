@@ -95,7 +95,7 @@ function Tail({ list }) {
     : html`<${Button} kind="quiet" onClick=${list.more}>Show more</>`}</div>`;
 }
 
-export function Row({ title, text, meta = [], badges, icon, href, onOpen, actions = [], selected, onSelect, tone = "" }) {
+export function Row({ title, text, meta = [], badges, icon, href, onOpen, actions = [], selected, onSelect }) {
   const press = useRef({ timer: 0, long: false });
   const items = actions.filter(Boolean);
   const menu = (event) => items.length && openMenu(event, items);
@@ -125,7 +125,7 @@ export function Row({ title, text, meta = [], badges, icon, href, onOpen, action
   const main = href || onOpen
     ? html`<${href ? "a" : "button"} href=${href} type=${href ? undefined : "button"} class="row-main" onClick=${click} draggable=${false}>${body}</>`
     : html`<div class="row-main" tabindex=${items.length ? 0 : undefined}>${body}</div>`;
-  return html`<div class="row ${selected ? "selected" : ""} ${tone}" onContextMenu=${menu} onPointerDown=${down} onPointerUp=${up} onPointerCancel=${up} onPointerMove=${(event) => (Math.abs(event.movementX) + Math.abs(event.movementY) > 4) && up()}>
+  return html`<div class="row ${selected ? "selected" : ""}" onContextMenu=${menu} onPointerDown=${down} onPointerUp=${up} onPointerCancel=${up} onPointerMove=${(event) => (Math.abs(event.movementX) + Math.abs(event.movementY) > 4) && up()}>
     ${onSelect && html`<input type="checkbox" class="check row-check" checked=${selected} aria-label=${`Select: ${String(title).slice(0, 80)}`} onChange=${onSelect} />`}
     ${main}
     ${items.length > 0 && html`<button type="button" class="icon-button row-more" aria-haspopup="menu" aria-label="Actions" title="Actions" onClick=${menu}><${Icon} name="more" /></button>`}

@@ -44,7 +44,7 @@ export let route = parse(location.hash);
 
 /** The text of an address, for `href`. Empty values of the query are left out. */
 export function link(path, query = {}) {
-  const kept = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const kept = Object.entries(query).filter(([, value]) => (value ?? "") !== "");
   const text = new URLSearchParams(kept).toString();
   return `#${path}${text ? `?${text}` : ""}`;
 }
@@ -127,8 +127,8 @@ addEventListener("popstate", (event) => {
     return;
   }
   if (event.state?.depth === undefined) {
-    // A link of the page was followed.
-    depth += 1;
+    // A link of the page was followed. One to the page itself makes no step in the history.
+    if (location.hash !== link(route.path, route.query)) depth += 1;
     history.replaceState({ depth }, "");
   } else {
     depth = event.state.depth;

@@ -5,7 +5,7 @@
 //   telegram.initData      who opened it, signed by Telegram: kit/session.js exchanges it for a token
 //   telegram.startParam    what followed `startapp=` in the link, "" without
 //   showBackButton(fn)     shows Telegram's Back button and calls fn; null hides it
-//   buzz("success")        a light vibration: success, warning, error, or light
+//   buzz()                 a light vibration
 
 const root = document.documentElement;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -53,10 +53,7 @@ export function showBackButton(callback) {
 }
 
 /** Lets the phone vibrate a little. */
-export function buzz(kind = "light") {
-  postEvent("web_app_trigger_haptic_feedback",
-    kind === "light" ? { type: "impact", impact_style: "light" } : { type: "notification", notification_type: kind });
-}
+export const buzz = () => postEvent("web_app_trigger_haptic_feedback", { type: "impact", impact_style: "light" });
 
 /** Reads what Telegram wrote into the address: `values` is a Map of its parameters. Called once, by kit/session.js. */
 export function startTelegram(values) {

@@ -1,6 +1,6 @@
 // The composition builder: sessions in order within a budget of tokens, each as the version that fits.
 
-import { html, useEffect, useState } from "../lib/preact.js";
+import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { download, get, post } from "../kit/api.js";
 import { day, number, percent, plural, tokens } from "../kit/format.js";
 import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
@@ -13,6 +13,9 @@ import { Suggest } from "../parts/suggest.js";
 // The context window of the models.
 const WINDOW = 200_000;
 const STATUS = { making: ["warn", "being made"], ready: ["good", "ready"], over: ["bad", "over its budget"], failed: ["bad", "failed"] };
+
+// What was changed and not composed yet, by its path: it is there when one comes back.
+const drafts = new Map();
 
 export default function Compose({ params, query, me }) {
   const composition = useFetch(params.compositionId ? `/memory/compositions/${params.compositionId}` : null);
@@ -27,10 +30,16 @@ function Builder({ project, may, projects, made, reload, add }) {
   const path = `/memory/projects/${project.projectId}/compositions`;
   const others = useList(path, "compositions", {}, { id: "compositionId" });
   const settings = useFetch("/memory/settings", { projectId: project.projectId });
-  const [name, setName] = useState(made?.name || "");
-  const [budget, setBudget] = useState(made?.totalTokenBudget || 16_000);
-  const [strategy, setStrategy] = useState(made?.strategy || "equal");
-  const [parts, setParts] = useState(() => (made?.components || []).map(partOf));
+  const key = `${path}/${made?.compositionId || ""}`;
+  const [draft, setDraft] = useState(() => drafts.get(key) || {
+    name: made?.name || "", budget: made?.totalTokenBudget || 16_000, strategy: made?.strategy || "equal", parts: (made?.components || []).map(partOf),
+  });
+  const { name, budget, strategy, parts } = draft;
+  const change = (fields) => setDraft((old) => ({ ...old, ...fields }));
+  const first = useRef(draft);
+  useEffect(() => {
+    if (draft !== first.current) drafts.set(key, draft);
+  }, [draft]);
   const [open, setOpen] = useState(null);
   const asks = settings.data?.ui.confirmDestructiveActions ?? true;
   useEvents(["composition", "version"], () => (others.reload(), made && reload()));
@@ -38,7 +47,8 @@ function Builder({ project, may, projects, made, reload, add }) {
   useEffect(() => {
     for (const id of (add || "").split(",").filter(Boolean)) get(`/memory/sessions/${id}`).then(take, (error) => toast(error.message, { tone: "bad" }));
   }, []);
-  const take = (one) => setParts((old) => (old.some((part) => part.sessionId === one.sessionId) ? old : [...old, { sessionId: one.sessionId, title: nameOf(one), versionId: "auto", allocation: "" }]));
+  const take = (one) => setDraft((old) => (old.parts.some((part) => part.sessionId === one.sessionId) ? old
+    : { ...old, parts: [...old.parts, { sessionId: one.sessionId, title: nameOf(one), versionId: "auto", allocation: "" }] }));
   const request = {
     name: name.trim() || "Preview", totalTokenBudget: budget, strategy,
     components: parts.map(({ sessionId, versionId, allocation, recompress }) => ({
@@ -47,6 +57,7 @@ function Builder({ project, may, projects, made, reload, add }) {
   const preview = usePreview(path, parts.length ? { ...request, preview: true } : null);
   const compose = async () => {
     const done = await post(path, { ...request, outputFormat: "both", replaces: made?.compositionId });
+    drafts.delete(key);
     toast(done.status === "making" ? "Its versions are being made first." : done.status === "ready" ? "It's ready." : "It's over its budget.");
     if (made) reload();
     else navigate(`/compose/${done.compositionId}`, {}, { replace: true });
@@ -68,16 +79,16 @@ function Builder({ project, may, projects, made, reload, add }) {
         ${!made && projects.length > 1 && html`<${Select} label="Project" value=${project.projectId} onChange=${(id) => navigate("/compose", { project: id }, { replace: true })}
           options=${projects.map((one) => [one.projectId, one.displayName])} />`}
         <${Card} title="Sessions, in order" text=${parts.length ? plural(parts.length, "part") : ""}>
-          <${Parts} parts=${parts} planned=${planned} states=${states} change=${setParts} />
+          <${Parts} parts=${parts} planned=${planned} states=${states} change=${(now) => change({ parts: now })} />
           <div class="actions"><${Button} icon="add" onClick=${() => setOpen("add")}>Add session</>
             <${Button} icon="sessions" onClick=${() => current(project).then(take)}>Current session</>
             <${Button} icon="spark" onClick=${() => setOpen("suggest")}>Suggest</></div></></div>
       <div class="stack sticky"><${Card} title="Budget">
         <${Total} data=${preview.data} budget=${budget} made=${made} parts=${parts} />
         ${preview.error && html`<${Notice} tone="bad">${preview.error.message}</>`}
-        <${Slider} label="Tokens" value=${budget} min=${1000} max=${100_000} step=${1000} format=${number} onInput=${setBudget} />
-        <${Segmented} label="Shared" value=${strategy} onChange=${setStrategy} options=${[["equal", "Equally"], ["recency", "Favour recent"], ["proportional", "By size"]]} />
-        ${!made && html`<${Text} label="Name" value=${name} onInput=${setName} maxlength="64" hint="Then /new with the name begins with it." />`}
+        <${Slider} label="Tokens" value=${budget} min=${1000} max=${100_000} step=${1000} format=${number} onInput=${(now) => change({ budget: now })} />
+        <${Segmented} label="Shared" value=${strategy} onChange=${(now) => change({ strategy: now })} options=${[["equal", "Equally"], ["recency", "Favour recent"], ["proportional", "By size"]]} />
+        ${!made && html`<${Text} label="Name" value=${name} onInput=${(now) => change({ name: now })} maxlength="64" hint="Then /new with the name begins with it." />`}
         <div class="actions"><${Button} kind="primary" icon="compose" disabled=${!may || !parts.length || !(made || name.trim()) || made?.status === "making"} onClick=${compose}>${made ? "Compose again" : "Compose"}</>
           <${Button} icon="source" disabled=${!preview.data} onClick=${() => setOpen("preview")}>Preview</></div></></div>
     </div>

@@ -4,7 +4,7 @@ import { html, useState } from "../lib/preact.js";
 import { post } from "../kit/api.js";
 import { money, number, ratio, tokens } from "../kit/format.js";
 import { useFetch } from "../kit/hooks.js";
-import { navigate } from "../kit/router.js";
+import { goBack } from "../kit/router.js";
 import { Button, Card, Facts, IconButton, Loaded, Meter, Notice, Page, Segmented, Select, Slider, Switch, Text, toast } from "../kit/ui.js";
 import { usePreview } from "../parts/sessions.js";
 
@@ -45,7 +45,7 @@ function Form({ one, defaults, source: given }) {
   const make = async () => {
     const made = await post(path, { ...asked, again });
     toast(made.status === "ready" ? `${made.versionId} is ready.` : `${made.versionId} is being made.`);
-    navigate(`/sessions/${one.sessionId}`, {}, { replace: true });
+    goBack(`/sessions/${one.sessionId}`);
   };
   const sources = one.compressions.filter((each) => each.status === "ready");
   return html`<div class="two">
@@ -71,7 +71,7 @@ function Preview({ of, total, make }) {
   const { data, error, waiting } = of;
   const blocked = !data || Boolean(error) || !data.mayMake || Boolean(data.unavailable);
   return html`<${Card} title="Preview" class="card sticky first" aria-busy=${waiting}>
-    <div class="stack" role="status" aria-live="polite">
+    <div class="stack" role="status">
     ${error ? html`<${Notice} tone="bad">${error.message}</>` : data && html`
       <${Meter} label=${`about ${tokens(data.estimate.outputTokens)} tokens`} value=${data.estimate.outputTokens} max=${Math.max(total, data.inputTokens)} text=${`of ${tokens(data.inputTokens)}`} />
       <${Facts} items=${[["Messages", `${number(data.estimate.outputMessages)} of ${number(data.inputMessages)}`], ["Ratio", ratio(data.estimate.compressionRatio)],

@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "../lib/preact.js";
 import { post, put, remove } from "../kit/api.js";
 import { useFetch, useList, useShortcut } from "../kit/hooks.js";
-import { link, navigate } from "../kit/router.js";
+import { link, navigate, route } from "../kit/router.js";
 import { Badge, Button, Card, Chips, Empty, List, Loaded, Notice, Page, Row, Slider, Table, Text, confirm, toast } from "../kit/ui.js";
 import { fatesOf } from "../parts/sessions.js";
 import { Marked } from "../parts/text.js";
@@ -59,7 +59,7 @@ function Editor({ sessionId, projectId, messageUuid, passage, weight: before, ma
     await remove(`${path}/${marker.markerId}`);
     const undo = async () => {
       const { markerId } = await post(path, { messageUuid, text: marker.content, weight: before });
-      navigate(`/sessions/${sessionId}/markers/${markerId}`);
+      if (route.path === `/sessions/${sessionId}/markers`) navigate(`${route.path}/${markerId}`);
     };
     toast("Removed.", { action: "Undo", run: undo });
     leave();

@@ -6,21 +6,28 @@ import { patch, post, remove } from "../kit/api.js";
 import { month } from "../kit/format.js";
 import { useEvents, useFetch, useList, useSelection, useShortcut } from "../kit/hooks.js";
 import { link, navigate, setQuery } from "../kit/router.js";
-import { ask, Badge, Button, Chips, confirm, Dialog, Empty, List, Notice, Page, Row, Search, Segmented, Select, Text, toast } from "../kit/ui.js";
+import { ask, Badge, Button, Chips, confirm, Dialog, Empty, List, Notice, Page, Row, Search, Select, Text, toast } from "../kit/ui.js";
 import Memory, { actionsOf } from "./memory_card.js";
 import { Changes, Forgotten, inHundreds, noteForgotten } from "./memory_changes.js";
 
 export const KINDS = { fact: "Facts", preference: "Likes", decision: "Decisions", event: "Events", person: "People", goal: "Goals", feeling: "Feelings", learning: "Learnings" };
 
+// Whose memories one may see. They are asked for once, not on each visit to the list.
+let groups;
+
 export default function Page_({ params, query, me }) {
   return params.memoryId ? html`<${Memory} key=${params.memoryId} id=${params.memoryId} me=${me} />` : html`<${Memories} query=${query} me=${me} />`;
 }
+
+// Beside found rows: the counts are those of all memories.
+const uncounted = (options) => options.map(([one, words]) => [one, words]);
 
 function Memories({ query, me }) {
   const { q = "", kind = "", state = "", space = "" } = query;
   const looks = state === "waiting" || state === "changes";
   const counts = useFetch(looks ? "/memories" : null, { limit: 1, space });
-  const groups = useFetch("/me/groups");
+  const asked = useFetch(groups ? null : "/me/groups");
+  groups ??= asked.data?.groups;
   const list = useList(looks ? null : "/memories", "memories", { q, kind, state, space });
   const reload = looks ? counts.reload : list.reload;
   useEvents(["memory"], reload);
@@ -29,7 +36,7 @@ function Memories({ query, me }) {
     toast(space ? "Remembered, in your own memory." : "Remembered.");
     reload();
   };
-  const add = () => ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, maxlength: 500, save });
+  const add = () => ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, save });
   useShortcut("n", "Remember something", add);
   const known = looks ? counts.data : list.page;
   const number = (what) => known?.[what];
@@ -37,13 +44,13 @@ function Memories({ query, me }) {
   const states = [["", "All", all], ["pinned", "Pinned", number("pinned")], ["unconfirmed", "Unconfirmed", number("unconfirmed")],
     ["waiting", "Waiting", number("pending")], ["past", "Past", number("past")], ["changes", "Changes"]];
   const tools = html`<${Search} label="Search memories" value=${q} onInput=${(words) => setQuery({ q: words })} />
-    <${Chips} label="Which memories" value=${state} options=${states} onChange=${(one) => setQuery({ state: one, kind: "" })} />`;
+    <${Chips} label="Which memories" value=${state} options=${q ? uncounted(states) : states} onChange=${(one) => setQuery({ state: one, kind: "" })} />`;
   return html`<${Page} title="Memory" text=${space ? "What I know in this group." : "What I know about you."} tools=${tools}
       actions=${html`<${Button} kind="primary" icon="add" onClick=${add}>Remember</>`}>
     ${!me.memoryOn && html`<${Notice} tone="warn">Memory is off or paused, so I'm not learning, and not using any of this.</>`}
     <${Forgotten} then=${reload} />
-    ${groups.data?.groups.length > 0 && html`<${Select} label="Whose memory" value=${space} onChange=${(one) => setQuery({ space: one, kind: null })}
-      options=${[["", "Yours"], ...groups.data.groups.map((one) => [one.spaceId, one.name || "A group"])]} />`}
+    ${groups?.length > 0 && html`<${Select} label="Whose memory" value=${space} onChange=${(one) => setQuery({ space: one, kind: null })}
+      options=${[["", "Yours"], ...groups.map((one) => [one.spaceId, one.name || "A group"])]} />`}
     ${looks
       ? html`<${Changes} key=${state} waiting=${state === "waiting"} space=${space} then=${counts.reload} />`
       : html`<${Found} list=${list} known=${known} query=${query} reload=${reload} add=${add} />`}
@@ -55,6 +62,8 @@ function Found({ list, known, query, reload, add }) {
   const picked = useSelection();
   const [picking, setPicking] = useState(false);
   const [merging, setMerging] = useState(null);
+  // Without those that have gone since they were picked.
+  const selected = list.rows.filter((row) => picked.has(row.id));
   useEffect(() => stop(), [q, kind, state, space]);
   const stop = () => {
     setPicking(false);
@@ -66,13 +75,9 @@ function Found({ list, known, query, reload, add }) {
     reload();
   };
   const forgetPicked = async () => {
-    const ids = picked.ids();
+    const ids = selected.map((row) => row.id);
     if (ids.length > 5 && !(await confirm({ title: `Forget ${ids.length} memories?`, text: "You can take it back for ten minutes.", action: "Forget", danger: true }))) return;
-    const changes = [];
-    for (const some of inHundreds(ids)) {
-      changes.push(...(await post("/memories/forget", { ids: some })).changes);
-      noteForgotten({ changes });
-    }
+    for (const some of inHundreds(ids)) noteForgotten(await post("/memories/forget", { ids: some }));
     stop();
     reload();
   };
@@ -82,16 +87,15 @@ function Found({ list, known, query, reload, add }) {
     reload();
   };
   const kinds = known && [["", "All kinds"], ...Object.entries(KINDS).map(([one, words]) => [one, words, one === "learning" ? known.learnings : known.kinds[one]]).filter(([, , count]) => count)];
-  const selected = list.rows.filter((row) => picked.has(row.id));
   return html`
-    ${kinds?.length > 2 && state !== "past" && html`<${Chips} label="Kind" value=${kind} options=${kinds} onChange=${(one) => setQuery({ kind: one })} />`}
-    ${list.rows.some((row) => row.yours) && state !== "past" && html`<div class="cluster" role="toolbar" aria-label="Several memories">
+    ${kinds?.length > 2 && state !== "past" && html`<${Chips} label="Kind" value=${kind} options=${q ? uncounted(kinds) : kinds} onChange=${(one) => setQuery({ kind: one })} />`}
+    ${list.rows.some((row) => row.yours) && state !== "past" && html`<div class=${picking && "tools"}><div class="cluster" role="toolbar" aria-label="Several memories">
       ${picking
-        ? html`<span>${picked.size} selected</span>
-          <${Button} small kind="danger" icon="trash" disabled=${!picked.size} onClick=${forgetPicked}>Forget</>
-          <${Button} small icon="merge" disabled=${picked.size !== 2 || !selected.every((row) => row.editable)} onClick=${() => setMerging(selected)}>Merge two</>
+        ? html`<span>${selected.length} selected</span>
+          <${Button} small kind="danger" icon="trash" disabled=${!selected.length} onClick=${forgetPicked}>Forget</>
+          <${Button} small icon="merge" disabled=${selected.length !== 2 || !selected.every((row) => row.editable)} onClick=${() => setMerging(selected)}>Merge two</>
           <${Button} small kind="quiet" onClick=${stop}>Cancel</>`
-        : html`<${Button} small kind="quiet" icon="check" onClick=${() => setPicking(true)}>Select</>`}</div>`}
+        : html`<${Button} small kind="quiet" icon="check" onClick=${() => setPicking(true)}>Select</>`}</div></div>`}
     <${List} list=${list} label="Memories" group=${(row) => month(row.createdAt)} empty=${html`<${Nothing} query=${query} add=${add} />`}
       row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, row.subject]}
         href=${link(`/memory/${row.id}`)} actions=${actionsOf(row, change(row), forget(row))} selected=${picked.has(row.id)} onSelect=${picking && row.yours ? () => picked.toggle(row.id) : undefined} />`} />
@@ -114,16 +118,14 @@ function Nothing({ query, add }) {
 }
 
 function Merge({ rows, onClose, then }) {
-  const [text, setText] = useState(rows[0].content);
+  const [text, setText] = useState(rows.map((row) => row.content).join("\n"));
   const merge = async () => {
     const made = await post("/memories/merge", { ids: rows.map((row) => row.id), text });
-    toast("Merged.", { action: "Undo", run: async () => { await post(`/changes/${made.changed.changes[0].id}/undo`); navigate("/memory"); } });
+    toast("Merged.", { action: "Undo", run: () => post(`/changes/${made.changed.changes[0].id}/undo`) });
     then(made);
   };
   return html`<${Dialog} title="Merge two memories" onClose=${onClose}
       actions=${html`<${Button} onClick=${onClose}>Cancel</><${Button} kind="primary" disabled=${!text.trim()} onClick=${merge}>Merge</>`}>
-    <${Segmented} label="Begin with" value=${text === rows[1].content ? "1" : "0"} onChange=${(one) => setText(rows[one].content)}
-      options=${rows.map((row, at) => [String(at), `#${row.number}`])} />
     <${Text} label="What I remember from now on" value=${text} onInput=${setText} multiline />
     <p class="hint">Both stay under “Past”, and you can undo this.</p></>`;
 }

@@ -26,7 +26,11 @@ export default function Memory({ id, me }) {
   };
   useEvents(["memory"], reload);
   if (!opened.data) return html`<${Page} title="Memory"><${Loaded} of=${opened} /></>`;
-  return html`<${Shown} ...${opened.data} past=${past} reload=${reload} me=${me} />`;
+  const set = (memory) => {
+    opened.set({ ...opened.data, memory });
+    past.reload();
+  };
+  return html`<${Shown} ...${opened.data} past=${past} reload=${reload} set=${set} />`;
 }
 
 const edit = (memory, change) => ask({
@@ -45,12 +49,11 @@ export function actionsOf(memory, change, forget) {
   ].filter(Boolean);
 }
 
-function Shown({ memory, yours, editable, past, reload }) {
+function Shown({ memory, yours, editable, past, reload, set }) {
   const path = `/memories/${memory.id}`;
   const change = async (fields, words) => {
-    await patch(path, fields);
+    set((await patch(path, fields)).memory);
     toast(words);
-    reload();
   };
   const forget = async () => {
     noteForgotten((await remove(path)).changed);
@@ -72,7 +75,7 @@ function Shown({ memory, yours, editable, past, reload }) {
     ${actionsOf({ ...memory, yours, editable }, change, forget).map((act) => html`<${Button} key=${act.icon} icon=${act.icon} kind=${act.danger && "danger"} onClick=${act.run}>${act.label}</>`)}
     ${["archived", "superseded", "forgotten"].includes(memory.status) && html`<${Button} kind="primary" icon="undo" onClick=${restore}>Restore</>`}`;
   return html`<${Page} title=${`Memory #${memory.number}`}>
-    <${Forgotten} then=${reload} />
+    <${Forgotten} then=${reload} of=${memory.last?.id ?? ""} />
     ${STATES[memory.status] && html`<${Notice} tone="warn">${STATES[memory.status]} ${memory.replacedBy && html`<a href=${link(`/memory/${memory.replacedBy}`)}>See #${memory.replacedNumber}</a>`}</>`}
     <${Card}>
       <p class="words" dir="auto" style=${{ fontSize: "18px", lineHeight: 1.45 }}>${memory.content}</p>

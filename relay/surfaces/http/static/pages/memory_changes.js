@@ -13,22 +13,24 @@ const TONES = { pending: "warn", applied: "plain", undone: "bad", discarded: "ba
 const UNDO = "relay.forgotten";
 const UNDO_MS = 10 * 60 * 1000;
 
+/** What was forgotten in the last ten minutes: the ids of the changes; or null. */
+function read() {
+  const kept = JSON.parse(sessionStorage.getItem(UNDO) || "null");
+  return kept?.until > Date.now() ? kept : null;
+}
+
 /** Remembers for ten minutes what was forgotten, so that any page of memories can undo it. */
 export function noteForgotten(changed) {
   const ids = changed.changes.filter((one) => one.action === "forget").map((one) => one.id);
-  sessionStorage.setItem(UNDO, JSON.stringify({ ids, until: Date.now() + UNDO_MS }));
+  sessionStorage.setItem(UNDO, JSON.stringify({ ids: [...(read()?.ids || []), ...ids], until: Date.now() + UNDO_MS }));
   dispatchEvent(new Event("forgotten"));
 }
 
 /** Splits ids into what one request may hold. */
 export const inHundreds = (ids) => Array.from({ length: Math.ceil(ids.length / 100) }, (_, at) => ids.slice(100 * at, 100 * (at + 1)));
 
-/** The line that undoes the last forgetting. */
-export function Forgotten({ then }) {
-  const read = () => {
-    const kept = JSON.parse(sessionStorage.getItem(UNDO) || "null");
-    return kept && kept.until > Date.now() ? kept : null;
-  };
+/** The line that undoes the forgetting. On a memory's card (`of`: its last change) only if it is among the forgotten. */
+export function Forgotten({ then, of }) {
   const [last, setLast] = useState(read);
   useEffect(() => {
     const look = () => setLast(read());
@@ -39,7 +41,7 @@ export function Forgotten({ then }) {
       removeEventListener("forgotten", look);
     };
   }, []);
-  if (!last) return null;
+  if (!last || (of !== undefined && !last.ids.includes(of))) return null;
   const end = () => {
     sessionStorage.removeItem(UNDO);
     setLast(null);

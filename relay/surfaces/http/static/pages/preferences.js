@@ -6,7 +6,7 @@ import { post, put, remove } from "../kit/api.js";
 import { ago, day, moment, plural } from "../kit/format.js";
 import { useEvents, useFetch } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
-import { Badge, Button, Card, Empty, Facts, Loaded, Meter, Notice, Page, Row, Segmented, Select, Switch, Text, toast } from "../kit/ui.js";
+import { Badge, Button, Card, Empty, ErrorState, Facts, Loaded, Meter, Notice, Page, Row, Segmented, Select, Switch, Text, toast } from "../kit/ui.js";
 
 const KINDS = { accept: "You kept it, or said it was just right", refine: "You wrote it yourself", tag: "You tagged an answer", thumbs: "You reacted", abandon: "You stopped it, or asked again", revert: "You brought the earlier answer back", compare: "You chose between two", said: "You said so" };
 const HERE = [["use", "Follows them"], ["ignore", "Ignores them"], ["quiet", "Follows them, teaches nothing"], ["own", "Has its own"]];
@@ -102,8 +102,10 @@ function LastAnswer() {
 function Opened({ id, then }) {
   const opened = useFetch(`/preferences/${id}`);
   useEvents(["preference"], opened.reload);
+  if (opened.error?.status === 404) return html`<${Page} title="Preference"><${ErrorState} error=${{ status: 404, message: "There's no such preference." }} /></>`;
   if (!opened.data) return html`<${Page} title="Preference"><${Loaded} of=${opened} /></>`;
-  return html`<${Loaded} of=${opened}>${({ preference: row, evidence, total, remembered }) => html`<${Page} title=${`${side(row)}: ${row.pattern}`}
+  const { preference: row, evidence, total, remembered } = opened.data;
+  return html`<${Page} title=${`${side(row)}: ${row.pattern}`}
       actions=${row.status !== "archived" && html`<${Button} kind="danger" icon="trash" onClick=${() => forget(row, () => { then(); navigate("/preferences"); })}>Forget</>`}>
     ${remembered.length > 0 && html`<${Notice}>I remember this, and it counts more: ${remembered.join(" · ")}</>`}
     <${Card}><${Meter} label="How sure I am" value=${row.strength} text=${`${row.level}, ${row.strength.toFixed(2)}`} tone=${acts(row) ? "good" : "warn"} />
@@ -111,5 +113,5 @@ function Opened({ id, then }) {
         ["Signs", row.observations ? `${plural(row.observations, "sign")} in ${plural(row.sessions, "conversation")}` : "reactions and choices"], ["Last seen", day(row.lastSeen)], ["Where", row.here ? "in one chat only" : "everywhere"]]} /></>
     <section class="stack tight"><h2>What taught me that (${total})</h2><div class="list" role="list" aria-label="Evidence">${evidence.map((one, nr) => html`
       <div key=${nr} role="listitem"><${Row} title=${KINDS[one.kind] || one.kind} text=${one.text} meta=${[moment(one.at)]} badges=${html`<${Badge} tone=${one.polarity > 0 ? "good" : "bad"}>${one.polarity > 0 ? "for" : "against"}</>`} /></div>`)}</div>
-      ${total > evidence.length && html`<p class="hint">The newest ${evidence.length} are shown.</p>`}</section></>`}</>`;
+      ${total > evidence.length && html`<p class="hint">The newest ${evidence.length} are shown.</p>`}</section></>`;
 }

@@ -78,12 +78,16 @@ function New({ then }) {
       setError(problem.message);
     }
   };
+  const write = (now) => {
+    setText(now);
+    setError("");
+  };
   const press = (event) => {
     event.preventDefault();
     event.currentTarget.querySelector("button").click();
   };
   return html`<${Card}><form id="new-reminder" class="stack" onSubmit=${press}>
-    <${Text} label="Remind me" hint=${HINT} error=${error} value=${text} onInput=${setText} enterkeyhint="done" />
+    <${Text} label="Remind me" hint=${HINT} error=${error} value=${text} onInput=${write} enterkeyhint="done" />
     <div class="actions"><${Button} kind="primary" icon="add" disabled=${!text.trim()} onClick=${make}>Add</></div></form></>`;
 }
 
@@ -146,11 +150,14 @@ function Opened({ id }) {
     opened.reload();
   };
   if (!opened.data) return html`<${Page} title="Reminder"><${Loaded} of=${opened} /></>`;
-  return html`<${Loaded} of=${opened}>${(one) => html`<${Page} title=${one.text}>
-    <${Card}><${Facts} items=${[["Next", one.nextAt ? moment(one.nextAt) : "over"], ["Repeats", one.repeats || "once"], ["State", one.status], ["Kind", { say: "says its text", ask: "asks until you answer", check: "looks first" }[one.kind]], ["Time zone", one.zone], ["Made", moment(one.createdAt)]]} />
+  const one = opened.data;
+  const next = one.nextAt ? moment(one.nextAt) : "over";
+  return html`<${Page} title="Reminder">
+    <${Card}><p class="words" dir="auto">${one.text}</p>
+      <${Facts} items=${[["Next", one.status === "deleted" ? "" : next], ["Repeats", one.repeats || "once"], ["State", one.status], ["Kind", { say: "says its text", ask: "asks until you answer", check: "looks first" }[one.kind]], ["Time zone", one.zone], ["Made", moment(one.createdAt)]]} />
       <div class="actions">${one.status === "deleted"
         ? html`<${Button} kind="primary" icon="undo" onClick=${() => change(one, { deleted: false }, opened.reload, "It's back.")}>Bring it back</>`
         : html`${one.occurrence && html`<${Button} icon="check" onClick=${done}>Done</>`}${actionsOf(one, opened.reload).filter(Boolean).map((act) => html`<${Button} key=${act.label} icon=${act.icon} kind=${act.danger ? "danger" : "plain"} onClick=${act.run}>${act.label}</>`)}`}</div></>
     <section class="stack tight"><h2>What happened</h2><div class="list" role="list" aria-label="What happened">${one.events.map((event, nr) => html`
-      <div key=${nr} role="listitem"><${Row} title=${EVENTS[event.kind] || event.kind} text=${event.detail} meta=${[moment(event.at), event.occurrence && `for ${moment(event.occurrence)}`]} /></div>`)}</div></section></>`}</>`;
+      <div key=${nr} role="listitem"><${Row} title=${EVENTS[event.kind] || event.kind} text=${event.detail} meta=${[moment(event.at), event.occurrence && `for ${moment(event.occurrence)}`]} /></div>`)}</div></section></>`;
 }

@@ -70,15 +70,7 @@ function Typed({ value, onSave, ...more }) {
   useEffect(() => setText(value), [value]);
   const save = async (event) => {
     if (text.trim() === value) return;
-    const { currentTarget } = event;
-    await attempt(currentTarget, async () => {
-      try {
-        await onSave(text.trim());
-      } catch (error) {
-        setText(value);
-        throw error;
-      }
-    });
+    await attempt(event.currentTarget, () => onSave(text.trim()), () => setText(value));
   };
   const keys = (event) => {
     const { key, currentTarget } = event;
@@ -102,15 +94,11 @@ function Dial({ value, onSave, ...more }) {
     wish.current = null;
     setNow(value);
   }, [value]);
-  const save = useSpaced((wanted) => attempt(null, async () => {
-    try {
-      await onSave(wanted);
-    } catch (error) {
-      wish.current = null;
-      setNow(value);
-      throw error;
-    }
-  }), 0, 1500, true);
+  const restore = () => {
+    wish.current = null;
+    setNow(value);
+  };
+  const save = useSpaced((wanted) => attempt(null, () => onSave(wanted), restore), 0, 1500, true);
   return html`<${Slider} ...${more} value=${now} step=${0.01} format=${(one) => one.toFixed(2)} onInput=${move} onChange=${save} />`;
 }
 

@@ -21,7 +21,7 @@ function Last() {
   const last = useFetch("/preferences/last");
   if (last.data && !last.data.turnId) return html`<${Page} title="Why this answer"><${Empty} icon="spark" title="No answer yet">Write to me first.</></>`;
   if (!last.data) return html`<${Page} title="Why this answer"><${Loaded} of=${last} /></>`;
-  return html`<${Loaded} of=${last}>${({ turnId }) => html`<${Turn} id=${turnId} />`}</>`;
+  return html`<${Turn} id=${last.data.turnId} />`;
 }
 
 function Turn({ id }) {

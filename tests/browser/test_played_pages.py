@@ -1,0 +1,256 @@
+"""The app's own pages over a mocked API: what no quick and willing server shows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Route, expect
+
+from tests.browser.kit import ME, PlayedApi, look_again, opened, serve_files
+from tests.browser.visit import PHONE
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+AT = "2026-05-01T10:00:00Z"
+AWAY = (500, {"detail": "The disk is full.", "code": "fault"})
+UNKNOWN = (404, {"detail": "Send /preferences.", "code": "unknown"})
+DONE: tuple[int, dict[str, Any]] = (200, {})
+KEEP_PLOTS = """
+window.plots = [];
+let real;
+const construct = (...given) => {
+  window.plots.push(Reflect.construct(...given));
+  return window.plots.at(-1);
+};
+Object.defineProperty(window, "uPlot", { get: () => real, set: (plot) => (real = new Proxy(plot, { construct })) });
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def origin() -> AsyncIterator[str]:
+    async with serve_files() as origin:
+        yield origin
+
+
+@pytest.fixture
+def api() -> PlayedApi:
+    return PlayedApi(kit=False)
+
+
+def known(number: int) -> dict[str, Any]:
+    """Returns a memory with all that its card shows."""
+    return {
+        "id": str(number), "number": number, "content": f"Fact {number}", "kind": "fact", "status": "active",
+        "tags": [], "category": "", "subject": "Ada", "importance": 5, "confidence": 1, "by": "user", "pinned": False,
+        "uses": 0, "evidence": 0, "validatedAt": AT, "createdAt": AT, "updatedAt": AT, "last": {"id": f"l{number}"},
+        "yours": True, "editable": True,
+    }  # fmt: skip
+
+
+def remember(api: PlayedApi, *numbers: int) -> None:
+    """Lets the API know these memories."""
+    rows = [known(number) for number in numbers]
+    counts = dict.fromkeys(("pinned", "unconfirmed", "pending", "past", "learnings"), 0)
+    kinds = {"fact": len(rows), "goal": 1}
+    api.answers["GET /memories"] = [
+        (200, {"memories": rows, "total": len(rows), "next": None, "facts": len(rows), "kinds": kinds, **counts})
+    ]
+    api.answers["GET /me/groups"] = [(200, {"groups": []})]
+    for row in rows:
+        path = f"/memories/{row['id']}"
+        forgotten = {"changes": [{"id": f"c{row['id']}", "action": "forget"}]}
+        api.answers |= {
+            f"GET {path}": [(200, {"memory": row, "yours": True, "editable": True})],
+            f"GET {path}/history": [(200, {"changes": [], "total": 0, "next": None})],
+            f"GET {path}/source": [(200, {"source": {"at": AT}})],
+            f"PATCH {path}": [(200, {"memory": row | {"pinned": True}, "changed": {"changes": []}})],
+            f"DELETE {path}": [(200, {"memory": row | {"status": "forgotten"}, "changed": forgotten})],
+        }
+
+
+async def test_selected_rows_that_have_gone_are_not_counted_and_the_tools_stay_in_view(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    remember(api, *range(1, 31))
+    api.answers["POST /memories/forget"] = [(200, {"changes": [{"id": "c3", "action": "forget"}]})]
+    async with opened(browser, origin, api, ready=".row", size=PHONE) as here:
+        page = here.page
+        await page.get_by_role("button", name="Select", exact=True).click()
+        for number in (1, 2):
+            await page.get_by_label(f"Select: Fact {number}", exact=True).check()
+        await page.get_by_role("button", name="Merge two").click()
+        await expect(page.get_by_label("What I remember from now on")).to_have_value("Fact 1\nFact 2")
+        await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+        await page.get_by_label("Select: Fact 3", exact=True).check()
+        remember(api, *range(3, 31))
+        await look_again(page)
+        await expect(page.get_by_text("1 selected")).to_be_visible()
+        await expect(page.get_by_role("button", name="Merge two")).to_be_disabled()
+        await page.evaluate("scrollTo(0, 900)")
+        await expect(page.get_by_role("toolbar")).to_be_in_viewport(ratio=1)
+        await expect(page.get_by_role("searchbox")).not_to_be_in_viewport()
+        await page.get_by_role("button", name="Forget", exact=True).click()
+        await expect(page.get_by_text("Forgotten. Undo works for ten minutes.")).to_be_visible()
+        assert [body for what, _, body in api.calls if what == "POST /memories/forget"] == [{"ids": ["3"]}]
+        assert here.trouble == []
+
+
+async def test_reviewing_a_memory_takes_few_requests_and_all_that_is_forgotten_can_be_restored(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    remember(api, 1, 2, 3)
+    api.answers["POST /changes/decide"] = [(200, {"decided": 2})]
+    async with opened(browser, origin, api, ready=".row") as here:
+        page = here.page
+        await page.get_by_role("link", name="Fact 1").click()
+        await here.settle(".words")
+        began = len(api.calls)
+        await page.get_by_role("button", name="Pin", exact=True).click()
+        await expect(page.get_by_role("button", name="Unpin")).to_be_visible()
+        await page.go_back()
+        await expect(page.get_by_role("link", name="Fact 1")).to_be_visible()
+        reviewed = [what for what, _, _ in api.calls[began:]]
+        assert reviewed == ["PATCH /memories/1", "GET /memories/1/history", "GET /memories"]
+        for number, told in ((2, "Forgotten."), (3, "2 memories forgotten.")):
+            await page.get_by_role("listitem").filter(has_text=f"Fact {number}").get_by_label("Actions").click()
+            await page.get_by_role("menuitem", name="Forget").click()
+            await expect(page.get_by_text(f"{told} Undo works for ten minutes.")).to_be_visible()
+        await here.go("/memory/1", ".words")
+        await expect(page.get_by_text("forgotten.")).to_have_count(0)
+        api.answers["GET /memories/2"][0][1]["memory"]["last"]["id"] = "c2"
+        await here.go("/memory/2", ".words")
+        await page.get_by_role("button", name="Undo").click()
+        await expect(page.get_by_text("I remember it again.")).to_be_visible()
+        decided = [body for what, _, body in api.calls if what == "POST /changes/decide"]
+        assert decided == [{"ids": ["c2", "c3"], "decision": "undo"}]
+        await here.go("/memory?q=fact", ".row")
+        await expect(page.get_by_role("button", name="All", exact=True)).to_be_visible()
+        await expect(page.get_by_role("button", name="Facts", exact=True)).to_be_visible()
+
+
+def reminder(number: int, text: str, status: str = "active") -> dict[str, Any]:
+    return {
+        "id": str(number), "text": text, "status": status, "nextAt": AT, "repeats": None, "kind": "say", "zone": "UTC",
+        "createdAt": AT, "occurrence": None, "events": [],
+    }  # fmt: skip
+
+
+async def test_undo_is_sent_once_and_offered_again_if_it_fails_and_the_focus_is_not_lost(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    long = "water the tomatoes and the basil " * 28
+    api.answers = {
+        "GET /reminders": [(200, {"reminders": [reminder(1, long), reminder(2, "bins")], "total": 2, "next": None})],
+        "GET /reminders/1": [(200, reminder(1, long, "deleted"))],
+        "POST /reminders": [(422, {"detail": "When?", "code": "when"})],
+        "DELETE /reminders/1": [DONE],
+        "PATCH /reminders/1": [AWAY, DONE],
+    }
+    async with opened(browser, origin, api, "#/reminders?link=once", ready=".row", size=PHONE) as here:
+        page = here.page
+        field = page.get_by_label("Remind me")
+        await field.fill("blah")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_text("When?")).to_be_visible()
+        await field.press_sequentially("!")
+        await expect(page.get_by_text("When?")).to_have_count(0)
+        await page.get_by_label("Actions").first.focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("menuitem").first).to_be_focused()
+        await page.keyboard.press("ArrowUp")
+        api.answers["GET /reminders"] = [(200, {"reminders": [reminder(2, "bins")], "total": 1, "next": None})]
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".row")).to_have_count(1)
+        await expect(page.get_by_role("heading", level=1)).to_be_focused()
+        toast = page.locator(".toast", has_text="Deleted")
+        box = await toast.bounding_box()
+        assert box
+        assert box["height"] < 120
+        await toast.get_by_role("button", name="Undo").dblclick()
+        await expect(page.get_by_text("The disk is full.")).to_be_visible()
+        assert len(api.called("PATCH /reminders/1")) == 1
+        await toast.get_by_role("button", name="Undo").click()
+        await expect(toast).to_have_count(0)
+        assert len(api.called("PATCH /reminders/1")) == 2
+        await here.go("/reminders/1", ".words")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Reminder")
+        await expect(page.locator(".words")).to_have_text(long.strip())
+        await expect(page.locator("dt", has_text="Next")).to_have_count(0)
+
+
+async def test_a_switch_shows_what_was_chosen_until_the_server_refuses_it(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    shown = {"rows": [], "on": True, "waiting": 0, "waits": [], "pausedUntil": None, "here": "use"}
+    api.answers = {"GET /preferences": [(200, shown)], "PUT /preferences/settings": [DONE, AWAY]}
+    read = asyncio.Event()
+
+    async def answer_late(route: Route) -> None:
+        await read.wait()
+        await route.fulfill(json=shown | {"on": False})
+
+    async with opened(browser, origin, api, "#/preferences?link=once", ready=".switch") as here:
+        page = here.page
+        switch = page.get_by_role("switch")
+        await page.route("**/api/preferences", answer_late)
+        async with page.expect_request("**/api/preferences"):
+            await switch.click()
+        await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        await expect(switch).not_to_be_checked()
+        read.set()
+        await expect(page.get_by_text("This is off")).to_be_visible()
+        await switch.click()
+        await expect(page.get_by_text("The disk is full.")).to_be_visible()
+        await expect(switch).not_to_be_checked()
+
+
+async def test_a_fault_ends_with_its_page_and_what_is_not_there_is_said(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    api.answers = {
+        "GET /preferences": [(200, {"rows": None})],
+        "GET /preferences/999": [UNKNOWN],
+        "GET /memory/projects": [(200, {"projects": [{"projectId": "t1", "displayName": "Chat", "sessions": 1}]})],
+    }
+    async with opened(browser, origin, api, "#/preferences?link=once", ready=".empty") as here:
+        page = here.page
+        await expect(page.get_by_text("ran into an error")).to_be_visible()
+        for path, words in (
+            ("/preferences/999", "There's no such preference."),
+            ("/compose?project=t99", "There's no such project."),
+            ("/sessions?project=t99", "There's no such project."),
+        ):
+            await here.go(path, ".empty")
+            await expect(page.get_by_role("main")).to_contain_text(words)
+
+
+async def test_charts_have_the_persons_days_and_are_drawn_after_their_library_could_not_be_loaded(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    zone = "Pacific/Auckland"
+    start = datetime(2026, 5, 1, tzinfo=ZoneInfo(zone))
+    used = {"input": 900, "cached": 300, "written": 0, "output": 200, "spent": 0.01, "unpriced": [], "answers": 2}
+    days = [used] * 30
+    api.answers = {
+        "GET /me": [(200, ME | {"timeZone": zone})],
+        "GET /usage": [(200, {
+            "whole": used, "days": days, "starts": [(start + timedelta(days=at)).isoformat() for at in range(30)],
+            "models": [], "works": [], "budget": None, "everywhere": None,
+        })],
+    }  # fmt: skip
+    async with opened(browser, origin, api, "#/settings?link=once", script=KEEP_PLOTS) as here:
+        page = here.page
+        await page.route("**/lib/uplot.js", lambda route: route.abort(), times=1)
+        await here.go("/usage", ".chart")
+        await expect(page.get_by_text("The chart's library couldn't be loaded.").first).to_be_visible()
+        await here.go("/settings")
+        await here.go("/usage", ".chart canvas")
+        await expect(page.locator(".chart canvas")).to_have_count(3)
+        marks = await page.evaluate("plots[0].axes[0]._splits")
+        assert len(marks) > 3
+        assert {datetime.fromtimestamp(mark, ZoneInfo(zone)).hour for mark in marks} == {0}
