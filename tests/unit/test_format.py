@@ -627,7 +627,15 @@ def test_a_long_name_of_a_tag_that_never_ends_takes_no_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "shown", ["12*34*56", "2**3**4", "See[^1].\n\n[^1]: word", "[^a-z]: x", "See[^1].\n\n[^1]: https://e.org/a"]
+    "shown",
+    [
+        "12*34*56",
+        "2**3**4",
+        "See[^1].\n\n[^1]: word",
+        "[^a-z]: x",
+        "See[^1].\n\n[^1]: https://e.org/a",
+        "1. [^1]: word",
+    ],
 )
 def test_products_and_footnotes_are_shown_as_they_are(shown: str) -> None:
     for source in (shown, f"```\n{shown}\n```"):
@@ -645,6 +653,7 @@ def test_products_and_footnotes_are_shown_as_they_are(shown: str) -> None:
         ("**5%**的人", "5%"),
         ("**5**th", "5"),
         ("**“quoted”** text", "“quoted”"),
+        ("见（文档)**重要**内容", "重要"),
     ],
 )
 def test_words_without_spaces_can_be_bold(markdown: str, bold: str) -> None:
@@ -653,6 +662,12 @@ def test_words_without_spaces_can_be_bold(markdown: str, bold: str) -> None:
     assert entity["type"] == "bold"
     assert part.text[entity["offset"] :][: entity["length"]] == bold
     assert part.text == markdown.replace("**", "")
+
+
+def test_bold_words_behind_a_link_leave_it_a_link() -> None:
+    (part,) = format_reply("参见[文档](https://e.org)**重要**内容")
+    assert part.text == "参见文档重要内容"
+    assert [one["type"] for one in part.entities] == ["text_link", "bold"]
 
 
 @pytest.mark.parametrize(
