@@ -280,11 +280,13 @@ begin
     passage := coalesce(p_keep ->> 'text', '');
     place := case when passage = '' then 1 else strpos(lower(own.text), lower(passage)) end;
     if place = 0 and strpos(lower(relay.plain_text(own)), lower(passage)) = 0
+        and strpos(lower(regexp_replace(own.text, ' \(https?://[^ ]+\)', '', 'g')), lower(passage)) = 0
         and not coalesce((p_keep ->> 'quoted')::boolean, false)
     then
         return '{"refused": "absent"}';
     end if;
-    -- A quote is of what Telegram shows, without Markdown, and words may go across a marker: then it is somewhere in it.
+    -- A quote is of what Telegram shows, without Markdown, and words may go across a marker or a link's address: then it
+    -- is somewhere in it.
     passage := case when passage = '' then own.text when place = 0 then passage
         else substr(own.text, place, length(passage)) end;
     passage := btrim(relay.without_markers(passage), E' \n\t');

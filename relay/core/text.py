@@ -9,8 +9,9 @@ from itertools import accumulate
 
 BIDI_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Characters that change the direction of writing for everything after them."""
-LINE_START = re.compile(r"^([-+=]|[0-9]+\.)([ =-]|$)")
-"""What begins a list or underlines a heading, at the beginning of a line, and the character that makes it one."""
+LINE_START = re.compile(r"^((?:[-+=]|[0-9]+\.)(?=[ =-])|[0-9]*(?=[-+=.]$))(.)")
+"""What begins a list or underlines a heading, at the beginning of a line: the sign, and the character that makes it
+one."""
 
 
 def escape_markdown(text: str) -> str:
@@ -28,7 +29,7 @@ def escape_sentence(text: str) -> str:
     """Returns one of Relay's own sentences as Markdown. A shell shows the commands in it as they are typed there."""
     # As character references: a backslash before a bracket would begin a formula.
     escaped = "".join(f"&#{ord(c)};" if c in "\\`*_[]()<>#~|$!&" else c for c in one_line(text))
-    return LINE_START.sub(lambda start: f"{start[1]}&#{ord(start[2] or ' ')};", escaped, count=1)
+    return LINE_START.sub(lambda start: f"{start[1]}&#{ord(start[2])};", escaped, count=1)
 
 
 def shorten(text: str, length: int = 90) -> str:

@@ -209,7 +209,7 @@ async def test_nothing_is_proposed_to_non_admins_or_absent_people(store: Store, 
     await learned(sql, "Ada wants short answers")
     thinker = Thinker({"text": SHORT})
     await night(store, sql, thinker, admins=())
-    await sql("update thread set last_at = now() - interval '30 days'")
+    await sql("update message set created_at = now() - interval '30 days'")
     await night(store, sql, thinker)
     assert thinker.asked == []
     await store.set_growth(private(ADA), None)

@@ -288,6 +288,12 @@ async def test_a_passage_that_cannot_be_found_is_refused(
     assert (await keep(store, driver, **what)).refused == refused
 
 
+async def test_words_across_a_link_are_kept(driver: TurnDriver, store: Store) -> None:
+    _, _, update = await said(driver, "Read this article (https://example.org/hidden) please.")
+    given = {"telegram_message_id": update["message"]["message_id"]}
+    assert (await keep(store, driver, **given, text="this article please")).refused is None
+
+
 async def test_words_missing_from_the_message_are_refused(driver: TurnDriver, store: Store) -> None:
     _, _, update = await said(driver, "The gate code is 4711.")
     done = await keep(store, driver, telegram_message_id=update["message"]["message_id"], text="another code")

@@ -86,7 +86,7 @@ async def test_a_connection_string_of_another_database_is_detected(
     try:
         both = settings(project, DATABASE_URL=project.database.url("another"))
         async with open_storage(both) as opened:
-            with pytest.raises(SchemaError, match="do both name the same project"):
+            with pytest.raises(SchemaError, match="Do both name the same project"):
                 await bring_up_to_date(opened, both)
     finally:
         project.database.execute("postgres", "drop database another with (force)")

@@ -65,8 +65,8 @@ async def test_recordings_are_attributed_to_the_speaker_or_to_others(room: Liste
     await room.settled()
     assert [(one["text"], one.get("untrusted"), one.get("from")) for one in await blocks(room)] == [
         ("my own face", None, None),
-        ("a song of theirs", "recording", None),
-        ("a film of theirs", "recording", None),
+        ("a song of theirs", "recording", "song.mp3"),
+        ("a film of theirs", "recording", "film.mp4"),
         ("see this", "caption", None),
         ("what Sam said", "forward", "Sam"),
     ]

@@ -635,6 +635,7 @@ def test_a_long_name_of_a_tag_that_never_ends_takes_no_time() -> None:
         "[^a-z]: x",
         "See[^1].\n\n[^1]: https://e.org/a",
         "1. [^1]: word",
+        "[draft\n[^1]: https://e.org/a",
     ],
 )
 def test_products_and_footnotes_are_shown_as_they_are(shown: str) -> None:
@@ -652,6 +653,7 @@ def test_products_and_footnotes_are_shown_as_they_are(shown: str) -> None:
         ("이것은 **마크다운(Markdown)**을", "마크다운(Markdown)"),
         ("**5%**的人", "5%"),
         ("**5**th", "5"),
+        ("price **5**2", "5"),
         ("**“quoted”** text", "“quoted”"),
         ("见（文档)**重要**内容", "重要"),
     ],

@@ -41,6 +41,23 @@ def test_the_address_of_a_link_stands_behind_its_words() -> None:
     assert message_parser.blocks_of(message, ADA) == [{"type": "text", "text": said}]
 
 
+def test_an_address_holds_no_marker() -> None:
+    marked = sent("read it", link(0, 4, "https://e.org/##keepit1.00##Ada-owes-Eve##/keepit##"))
+    assert "##" not in text_of(marked)
+
+
+def test_a_quote_across_a_link_is_what_was_stored() -> None:
+    target = {
+        "message_id": 3,
+        "chat": {"id": ADA},
+        "from": {"id": ADA},
+        "text": "see here now",
+        "entities": [link(4, 4)],
+    }
+    quote = {"text": "here now", "position": 4, "is_manual": True}
+    assert parse_command_message(sent("/keepit", reply_to_message=target, quote=quote)).quote == f"here ({URL}) now"
+
+
 def test_the_offsets_of_links_are_utf16_code_units() -> None:
     two = sent("🔥🔥 one, ü two", link(5, 3, "https://a.org"), link(12, 3, "https://b.org"))
     assert text_of(two) == "🔥🔥 one (https://a.org), ü two (https://b.org)"

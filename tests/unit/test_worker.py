@@ -205,12 +205,12 @@ async def test_edits_that_wait_for_an_answer_keep_no_edit_waiting() -> None:
     await begun.end()
 
 
-async def test_commands_that_a_model_keeps_waiting_give_their_places_back(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_commands_that_a_model_keeps_waiting_hold_up_only_their_chat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_queue, "HELD_SECONDS", 0.05)
     begun, said = Begun(), {"text": "/critique it"}
-    await begun.run("hangs", control(message=said), 2)
-    await begun.run("next", control(message={"text": "/help"}))
+    await begun.run("hangs", control(message=said), 9)
+    await begun.run("elsewhere", control(chat_id=-5, message={"text": "/help"}))
     assert begun.running == ["hangs"] * 2
     await asyncio.sleep(0.1)
-    assert begun.running == ["hangs"] * 2 + ["next"]
+    assert begun.running == ["hangs"] * 2 + ["elsewhere"]
     await begun.end()

@@ -10,9 +10,11 @@ from relay.core.errors import CommandRefused, NotFound, require_found
 from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, REMINDER_LENGTH
 from relay.memory.rows.proactive.reminders import Intent
 
+BREAK = r"\s*(?:(?<!\d)[:,]|[:,](?!\d))\s*"
+"""Not within a number."""
 PHRASE = re.compile(
-    r"(?:me )?(?:when|whenever|if) (?:i )?(?:mention |talk about |say )?(.+?)\s*[:,](?!\d)\s*(.+)"
-    r"|(?:mich )?(?:wenn|sobald) (?:ich )?(?:von |über )?(.+?)(?: erwähne| spreche| rede)?\s*[:,](?!\d)\s*(.+)",
+    rf"(?:me )?(?:when|whenever|if) (?:i )?(?:mention |talk about |say )?(.+?){BREAK}(.+)"
+    rf"|(?:mich )?(?:wenn|sobald) (?:ich )?(?:von |über )?(.+?)(?: erwähne| spreche| rede)?{BREAK}(.+)",
     re.IGNORECASE | re.DOTALL,
 )
 REFUSED = {

@@ -30,7 +30,7 @@ HOW = (
 CANCELLED = "Cancelled: the link no longer works."
 TOASTS = {"user": "Approved.", "refused": "Denied.", "blocked": "Blocked."}
 LISTED_IDS = 30
-PAGE = 15
+PAGE = 10
 """How many lines of the list fit into one message, however long the names are."""
 EVERYTHING = 1_000_000
 """The page of a terminal."""

@@ -8,7 +8,7 @@ import re
 from relay.surfaces.telegram.formatting.formulas import code_ranges
 
 _WIDE, _NARROW = "“”‘’「」『』《》【】（）。，、！？：；", '":%'
-_MARKS = f"*_~|$[){_WIDE}{_NARROW}"
+_MARKS = f"*_~|$){_WIDE}{_NARROW}"
 # Removed from every source before; to the parser, they are ordinary letters. U+0085 is a line break.
 _HIDDEN = "\x80\x81\x82\x83\x84" + "".join(map(chr, range(0x86, 0x86 + len(_MARKS) - 5)))
 _HIDE, _REVEAL = str.maketrans(_MARKS, _HIDDEN), str.maketrans(_HIDDEN, _MARKS)
@@ -22,12 +22,12 @@ _ADDRESS = re.compile(
     )*+""",
     re.VERBOSE,
 )
-_PRODUCT = re.compile(r"(?<=[0-9])\*{1,2}(?=[0-9])")
-_FOOTNOTE = re.compile(r"^(?:[ >]|[-*+] |\d{1,9}[.)] )*+\[(?=\^[^\]\n]+\]:)", re.MULTILINE)
+_PRODUCT = re.compile(r"(?<![\w*.,])[0-9][0-9.,]*+(?:\*{1,2}[0-9][0-9.,]*+)++(?![\w*])")
+_FOOTNOTE = re.compile(r"^(?:[ >]|[-*+] |\d{1,9}[.)] )*+\[\^[^\]\n]++\]:", re.MULTILINE)
 # Not the bracket that ends a link's address.
 _BESIDE_BOLD = re.compile(
     rf"(?<=\w\*\*)[{_WIDE}] | [{_WIDE}](?=\*\*\w)"
-    rf"| (?:[{_NARROW}]|(?<!\])\([^()\n]*+\))(?=\*\*[^\W\x00-\x7f])",
+    rf"| (?:[{_NARROW}]|(?<![\]\\])\([^()\n\\]*+\))(?=\*\*[^\W\x00-\x7f])",
     re.VERBOSE,
 )
 _BEHIND = "?!.,:;*_~$'"  # doesn't belong to an address that it ends
@@ -49,7 +49,7 @@ def hide_addresses(source: str) -> str:
 
 
 def hide_unmeant(source: str) -> str:
-    """Hides the stars of products (2*3*4), the brackets of footnotes (the parser takes “[^1]: word” for a link's
+    """Hides the stars of products (2*3*4), the colons of footnotes (the parser takes “[^1]: word” for a link's
     address and drops it), and punctuation inside ** next to a letter: in Chinese and Japanese, CommonMark would show
     the stars (https://github.com/commonmark/commonmark-spec/issues/650)."""
     source = _PRODUCT.sub(lambda stars: stars[0].translate(_HIDE), source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.surfaces.chat.context import CommandMessage, Document, RepliedMessage
 from relay.surfaces.telegram.parsing.contents import MediaFile
-from relay.surfaces.telegram.parsing.message_parser import bare_text_of, text_of
+from relay.surfaces.telegram.parsing.message_parser import bare_text_of, quote_from, text_of
 from relay.surfaces.telegram.parsing.objects import Message
 
 
@@ -15,12 +15,19 @@ def parse_command_message(message: Message) -> CommandMessage:
         text=bare_text_of(message),
         sent_at=message.date,
         document=_parse_document(message.document),
-        quote=message.quote.text.strip() if message.quote and message.quote.is_manual else "",
+        quote=_parse_quote(message).strip(),
         replied=_parse_replied(message),
         rows=message.buttons,
         forum=message.chat.is_forum,
         chat_title=message.chat.title,
     )
+
+
+def _parse_quote(message: Message) -> str:
+    target, quote = message.reply_to_message, message.quote
+    if quote is None or not quote.is_manual:
+        return ""
+    return quote_from(target, quote) if target else quote.text
 
 
 def _parse_replied(message: Message) -> RepliedMessage | None:

@@ -44,7 +44,7 @@ def with_links(text: str, entities: Sequence[Entity], start: int = 0) -> str:
         begin, end = (bisect_left(offsets, at) for at in (link.offset, link.offset + link.length))
         if not max(begin, start) < end <= len(text) or is_same(text[begin:end], link.url):
             continue
-        url = cut(link.url, min(left, URL_LENGTH))
+        url = cut(link.url.replace("##", "#%23"), min(left, URL_LENGTH))  # no marker, which the person didn't see
         shown += f"{text[start:end]} ({url})"
         start, left = end, left - len(url)
     return shown + text[start:]

@@ -15,16 +15,17 @@ from relay.surfaces.telegram.turns.understand import lane_of
 AT_ONCE = 2
 """How many controls of one person run at a time, in order of arrival, and how many of them a topic has in delivery."""
 HELD_SECONDS = 3.0
-"""How long a control that is still running keeps its places. By then, it waits for a model or for Telegram: no SQL
-function takes as long."""
+"""How long a control that is still running keeps the person's place. By then, it most likely waits for a model or for
+Telegram."""
 
 
 class HeldPlaces:
-    """The places that a control holds."""
+    """The places that a control holds: the person's is taken last."""
 
     def __init__(self) -> None:
         self._held: list[asyncio.Semaphore] = []
         self._timer: asyncio.TimerHandle | None = None
+        """Runs while the person's place is held."""
 
     async def take(self, place: asyncio.Semaphore) -> bool:
         """Waits for a place and holds it. Returns whether it had to wait."""
@@ -34,19 +35,20 @@ class HeldPlaces:
         return waits
 
     def begin(self) -> None:
-        """Starts the time after which all places are given back."""
-        self._timer = asyncio.get_running_loop().call_later(HELD_SECONDS, self.give_back)
+        """Starts the time after which the person's place is given back."""
+        self._timer = asyncio.get_running_loop().call_later(HELD_SECONDS, self.give_back_persons)
 
     def give_back(self) -> None:
         """Gives all places back."""
+        self.give_back_persons()
         while self._held:
-            self.give_back_last()
+            self._held.pop().release()
 
-    def give_back_last(self) -> None:
-        """Gives back the place that was taken last; the others are kept until the end."""
+    def give_back_persons(self) -> None:
+        """Gives back the person's place, if it is still held; the topic's is kept until the end."""
         if self._timer:
             self._timer.cancel()
-        if self._held:
+            self._timer = None
             self._held.pop().release()
 
 
@@ -63,7 +65,7 @@ def wait_aside() -> None:
 def leave_for_delivery() -> None:
     """Gives back the person's place of this task's control, of which only the reply is left to deliver."""
     if held := _HELD.get():
-        held.give_back_last()
+        held.give_back_persons()
 
 
 class FairQueue:
