@@ -82,11 +82,20 @@ def find_joined(language: Language, tokens: Sequence[str]) -> Joined | None:
     if minute := join_minute(language, tokens, front):
         return minute
     tail = read_tail(language, tokens, end)
-    relation = relate(front, tail) if tail is not None else Relation.APART
-    if tail is None or relation is Relation.APART:
+    if tail is None:
+        return None
+    two_hours = None not in (reading.hour, tail.reading.hour)
+    counts = two_hours and ends_in_number(language, tokens[begin:end])
+    relation = Relation.CLASHES if counts else relate(front, tail)
+    if relation is Relation.APART:
         return None
     length = front.end - front.begin + tail.end - tail.begin
     return Joined(join(language, tokens, front, tail, relation), front.end, tail.begin, length)
+
+
+def ends_in_number(language: Language, said: Sequence[str]) -> bool:
+    """Tests whether a time ends in a number that may count what follows: friday 12 roses."""
+    return bool(AMOUNT.fullmatch(said[-1]) or said[-1].isdigit()) and not (said[:-1] and said[-2] in language.at)
 
 
 def join_minute(language: Language, tokens: Sequence[str], front: Part) -> Joined | None:
@@ -168,5 +177,5 @@ def relate_hour(front: Part, tail: Reading) -> Relation:
     long_rhythm = one.every and one.unit not in (DAY, *SHORT)
     takes_day = not one.has_day and (long_rhythm or (one.next_unit and not one.every))
     takes_week = one.weekdays and not one.every and tail.next_unit and not tail.has_day
-    fits = tail.amount is None and ((takes_day and tail.has_day) or takes_week)
+    fits = tail.amount is None and ((takes_day and tail.has_day and tail.days is None) or takes_week)
     return Relation.COMPLETES if fits else Relation.CLASHES

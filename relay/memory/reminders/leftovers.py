@@ -11,11 +11,12 @@ from difflib import get_close_matches
 from functools import cache
 from zoneinfo import available_timezones
 
-from relay.memory.reminders.languages.language import HOUR, MINUTE, MORNING, Language, words
+from relay.memory.reminders.languages.language import HOUR, MINUTE, MORNING, UNITS, Language, words
 from relay.memory.reminders.meaning.times import Open
-from relay.memory.reminders.reading.clocks import minutes_behind
-from relay.memory.reminders.reading.parts import Reading, number, skip, word
+from relay.memory.reminders.reading.clocks import clock, minutes_behind
+from relay.memory.reminders.reading.parts import Reading, number, quantity, skip, word
 from relay.memory.reminders.reading.reader import LONGEST, read_end, read_parts
+from relay.memory.reminders.vague import is_before_event, is_next_year, is_vague
 
 ZONES = words("utc gmt bst cet cest eet eest est edt cst cdt mst mdt pst pdt jst aest aedt msk ortszeit")
 REGIONS = words("eastern central mountain pacific local")
@@ -36,19 +37,29 @@ WHICH_PART = "In the morning or in the evening? Write the hour on the 24-hour cl
 
 def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
     """Returns a question if other words also say when but aren't understood; else None."""
+    rest = [*tokens[:begin], "", *tokens[end:]]
+    if is_bare(reading) and (is_vague(language, tokens[:begin]) or is_vague(language, tokens[end:])):
+        return Open(f"On which day, or how often? Write it beside the time, for example: {language.example}.")
+    days = reading.amount is not None and not reading.every and reading.unit not in (MINUTE, HOUR)
+    if days and reading.hour is None and (says_more(language, rest) or says_part(language, rest)):
+        return two_times(language)
     return find_before(language, reading, tokens, begin) or find_after(language, reading, tokens, begin, end)
 
 
 def find_before(language: Language, reading: Reading, tokens: Sequence[str], begin: int) -> Open | None:
     """Returns a question about the words before a time."""
     before = word(tokens, begin - 1) if begin else ""
-    if before in language.limits:
+    between = before in language.joins and not language.limits.isdisjoint(tokens[max(0, begin - 4) : begin])
+    if before in language.limits or between:
         return Open(f"At what time should I remind you? Write the time first, for example: {language.example}.")
     if reading.has_day and any(ends_in_day(language, tokens[:begin], at) for at in range(max(0, begin - 3), begin)):
         return Open(f"On which of the two days? Write the time first, for example: {language.example}.")
-    if says_more(language, tokens[:begin]):
+    spans = any(is_before_event(language, tokens, at) or is_next_year(language, tokens, at) for at in range(begin))
+    if spans or says_more(language, tokens[:begin]):
         return two_times(language)
-    if begin and is_bare(reading) and is_short_day(language, tokens[skip(tokens[: begin - 1], 0, language.leading)]):
+    first = tokens[skip(tokens[: begin - 1], 0, language.leading)] if begin else ""
+    short = is_short_day(language, first) or is_short_day(language, before)
+    if is_bare(reading) and (short or is_shortest_day(language, first, tokens[begin:])):
         return Open(f"On which day? Write it beside the time, for example: {language.example}.")
     parts = {language.parts[one] for one in tokens[:begin] if one in language.parts}
     if parts - {MORNING} and not reading.part and (reading.hour or 24) <= 12:
@@ -68,17 +79,34 @@ def says_more(language: Language, tokens: Sequence[str]) -> bool:
         begins_day(language, tokens[at : at + DAY_WORDS])
         or HOUR_IN_TEXT.fullmatch(tokens[at])
         or tokens[at] in language.clocks
+        or begins_hour(language, tokens, at)
         or (tokens[at].isdigit() and word(tokens, at + 1) in hours)
         for at in range(min(len(tokens), MOST_WORDS))
     )
 
 
+def begins_hour(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests whether a place says an hour behind its word: at 9, um halb zehn; but not at 50."""
+    found = clock(language, tokens, at + 1, True, True) if tokens[at] in language.at else None
+    return found is not None and found.hour <= LATEST_HOUR
+
+
+def says_part(language: Language, tokens: Sequence[str]) -> bool:
+    """Tests whether a text says a part of the day: in the evening, abends; but not evening dress."""
+    links = language.inside | language.on
+    return any(
+        one in language.habits or (one in language.parts and at > 0 and tokens[at - 1] in links)
+        for at, one in enumerate(tokens)
+    )
+
+
 def begins_day(language: Language, tokens: Sequence[str]) -> bool:
     """Tests whether words begin with a day, a rhythm or a span. The 2nd candidate and Fr. Müller are none."""
-    reading, _ = read_parts(language, tokens, 0)
+    reading, end = read_parts(language, tokens, 0)
     if reading is None or tokens[0] == "24/7" or is_short_day(language, tokens[0]):
         return False
     numbered = reading.day is not None and reading.month is None and not reading.weekdays
+    numbered = numbered and end < len(tokens) and tokens[0] not in language.announcing
     day = (reading.has_day and not numbered) or bool(reading.next_unit)
     return day or reading.every or reading.amount is not None
 
@@ -94,21 +122,50 @@ def find_after(language: Language, reading: Reading, tokens: Sequence[str], begi
         return Open("From when, and until when? Write, for example: every day 8:00 until 2030-12-31.")
     if reading.amount is not None and reading.unit == HOUR and not reading.every and after.isdigit():
         return Open(f"In how many minutes? Write, for example: in {reading.amount} h 30 min.")
-    several = after in language.joins | language.either or (
-        after in language.limits | language.linking | DASHES and says_hour(language, tokens, end + 1)
+    if is_next_year(language, tokens, end):
+        return Open("On which day? Write the date with its year: 2030-12-31 9:00.")
+    if continues_span(language, reading, tokens, end):
+        return Open("How long from now? Write one span, or a day and an hour: tomorrow 9:00.")
+    several = (
+        (reading.hour is not None and (HOUR_IN_TEXT.fullmatch(after) or joins_hour(language, tokens[end:])))
+        or after in language.joins | language.either
+        or (after in language.limits | language.linking | DASHES and says_hour(language, tokens, end + 1))
     )
     if several:
         return Open("Please give one time for each reminder, or one rule: every monday and friday 8:00.")
-    if is_bare(reading) and has_day_behind(language, tokens, end):
+    if is_bare(reading) and (is_short_day(language, after) or has_day_behind(language, tokens, end)):
         return Open(f"On which day? Write it beside the time, for example: {language.example}.")
     if minute := find_minute(language, reading, tokens, end):
         return Open(f"At {reading.hour}:{minute:02}, or at {reading.hour}:00? Write the time with a colon.")
     return find_misspelt(language, reading, after)
 
 
+def continues_span(language: Language, reading: Reading, tokens: Sequence[str], end: int) -> bool:
+    """Tests whether a smaller unit follows a span: in 1 day 2 hours; but not in 20 minutes 1 hour of yoga."""
+    _, unit, _ = quantity(language, tokens, end)
+    span = reading.amount is not None and not reading.every and reading.hour is None
+    return span and unit in UNITS[: UNITS.index(reading.unit)]
+
+
+def joins_hour(language: Language, tokens: Sequence[str]) -> bool:
+    """Tests whether a text has another hour behind `and`: pills and 19:00 vitamins."""
+    return any(
+        one in language.joins and HOUR_IN_TEXT.fullmatch(word(tokens, skip(tokens, at + 1, language.at)))
+        for at, one in enumerate(tokens[:MOST_WORDS])
+    )
+
+
 def is_short_day(language: Language, said: str) -> bool:
     """Tests whether a word may be an abbreviated day: fri, Fr., but not so."""
     return said.rstrip(".") in language.short_weekdays and len(said) > SHORT_LETTERS
+
+
+def is_shortest_day(language: Language, said: str, time: Sequence[str]) -> bool:
+    """Tests whether the first word of a phrase may be a day of two letters: Mo. An English word needs a time in that
+    language: So um 10."""
+    if len(said) > SHORT_LETTERS or said not in language.short_weekdays:
+        return False
+    return said not in language.also_english or any(one in language.at | language.oclock for one in time)
 
 
 def ends_in_day(language: Language, tokens: Sequence[str], at: int) -> bool:
@@ -131,12 +188,13 @@ def has_day_behind(language: Language, tokens: Sequence[str], end: int) -> bool:
 
 
 def find_minute(language: Language, reading: Reading, tokens: Sequence[str], end: int) -> int:
-    """Returns the minute that a number behind an hour may mean, if it is a multiple of five: 9 30 call mom; else 0."""
+    """Returns the minute that a number behind an hour may mean, if it is a multiple of five, in words or
+    behind Uhr: 9 30 call mom; else 0."""
     at = end - 2 if not language.meridiem and word(tokens, end - 1) in language.oclock else end - 1
     if at < 0 or reading.minute or number(language, tokens[at]) != reading.hour or reading.hour is None:
         return 0
     minute, _ = minutes_behind(language, tokens, end)
-    return minute if minute is not None and minute % 5 == 0 else 0
+    return minute if minute is not None and (minute % 5 == 0 or at == end - 2 or not tokens[end].isdigit()) else 0
 
 
 def has_end(language: Language, reading: Reading, tokens: Sequence[str], end: int) -> bool:
@@ -144,6 +202,8 @@ def has_end(language: Language, reading: Reading, tokens: Sequence[str], end: in
     if reading.until or reading.lasts or reading.times:
         return False
     for at in range(max(end, len(tokens) - LONGEST), len(tokens)):
+        if " ".join(tokens[at : at + 2]) in language.barring:
+            return True
         if tokens[at] in language.until | language.goes_on and len(tokens) - at <= 3:
             return True
         rest = Reading(every=True, unit=reading.unit)

@@ -16,7 +16,7 @@ from relay.memory.reminders.apart import find_joined
 from relay.memory.reminders.languages.elsewhere import names_day
 from relay.memory.reminders.languages.english import ENGLISH
 from relay.memory.reminders.languages.german import GERMAN
-from relay.memory.reminders.languages.language import Language
+from relay.memory.reminders.languages.language import Language, Words
 from relay.memory.reminders.leftovers import find_open, has_day_behind, is_bare
 from relay.memory.reminders.meaning.moments import resolve
 from relay.memory.reminders.meaning.times import Moment, Open, clock_of
@@ -33,6 +33,8 @@ SPACED = re.compile(r"\b(\d{1,2}) h (\d{2})\b")
 """14 h 30, as in French."""
 JOINED = re.compile(r"(1[3-9]|2[0-3])[時点點时시]\s?(?:([0-5]?\d)[分분])?")
 """14時30分; earlier hours may be those of an afternoon."""
+DATED = re.compile(r"\d{1,2}\.(\d{1,2}\.)?")
+"""A date that ends in a full stop."""
 CLOCK_WORDS = 12
 """The most words that say a time of day."""
 OTHER_LANGUAGE = (
@@ -87,7 +89,7 @@ def read_phrase(phrase: str, now: datetime, zone: tzinfo) -> Understood | Unclea
 def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tuple[Understood | Unclear, int] | None:
     """Reads a phrase in one language. Returns its meaning and how many of its words say when; None: none do."""
     found = list(WORD.finditer(phrase))
-    tokens = [match[0].casefold().strip(",;:") for match in found]
+    tokens = close(language, split(phrase))
     if (joined := find_joined(language, tokens)) is not None:
         known = joined.words + isinstance(joined.meaning, Open)
         said = joined.meaning if isinstance(joined.meaning, Open) else resolve(joined.meaning, language, now, zone)
@@ -107,6 +109,18 @@ def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tup
         if not said.lacking or (end == len(tokens) and begin > 0):
             return Unclear(said.question), end - begin
     return first
+
+
+def close(language: Language, tokens: list[str]) -> list[str]:
+    """Returns the words without the marks that end a sentence, and without brackets. In German, a full stop may belong
+    to a date: 24.12."""
+    if not tokens:
+        return tokens
+    before, last = tokens[-2:-1], tokens[-1].rstrip("!?)")
+    if tokens[-1].endswith(")"):
+        tokens = [one.lstrip("(") for one in tokens]
+    dated = language.dotted and DATED.fullmatch(last) and language.at.isdisjoint(before)
+    return [*tokens[:-1], last if dated or last in language.meridiem else last.rstrip(".")]
 
 
 def places(language: Language, tokens: Sequence[str]) -> Iterator[tuple[int, int, Reading]]:
@@ -152,16 +166,23 @@ def about(phrase: str, found: Sequence[re.Match[str]], begin: int, end: int, lan
     if end < len(found):
         return text_of(phrase, found, end, language)
     at = 0
-    while at < begin and found[at][0].casefold() in language.leading | language.linking:
+    while at < begin and found[at][0].casefold() in language.leading | linking(found, language):
         at += 1
     return phrase[found[at].start() : found[begin].start()].strip(EDGES) if at < begin else ""
 
 
 def text_of(phrase: str, found: Sequence[re.Match[str]], at: int, language: Language) -> str:
     """Returns the words from a place on, without those that link them to the time before."""
-    while at < len(found) and found[at][0].casefold().strip(",:") in language.linking:
+    links = linking(found, language)
+    while at < len(found) and found[at][0].casefold().strip(",:") in links:
         at += 1
     return phrase[found[at].start() : found[-1].end()].strip(EDGES) if at < len(found) else ""
+
+
+def linking(found: Sequence[re.Match[str]], language: Language) -> Words:
+    """Returns the words that link a text to the time before it."""
+    led = found[0][0].casefold() in language.leading
+    return language.linking | language.led_linking if led else language.linking
 
 
 def split(phrase: str) -> list[str]:

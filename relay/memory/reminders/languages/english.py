@@ -44,6 +44,7 @@ ENGLISH = Language(
         "monday,tuesday tues,wednesday,thursday thurs thur,friday,saturday,sunday"
     ),
     short_weekdays=named("mon,tue,wed,thu,fri,sat,sun"),
+    announcing=words("on every each"),
     months={name: place + 1 for name, place in named(
         "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,october oct,"
         "november nov,december dec"
@@ -69,8 +70,9 @@ ENGLISH = Language(
     weekends=words("weekend weekends"),
     weekly=words("weekdays workdays weekends"),
     until=words("until till"),
-    limits=words("by before after from since between until till or"),
+    limits=words("by before after from since between until till or past to than"),
     goes_on=words("until till starting from except"),
+    barring=frozenset(("but not", "not on")),
     feasts={
         "new year's eve": (12, 31), "new year's day": (1, 1), "christmas eve": (12, 24), "christmas day": (12, 25),
         "valentine's day": (2, 14), "halloween": (10, 31),
@@ -89,8 +91,14 @@ ENGLISH = Language(
         "quarter of an hour": 15, "a quarter of an hour": 15,
         "an hour and a half": 90, "one hour and a half": 90, "1 hour and a half": 90,
     },
+    edges=words("end beginning start middle early mid late"),
+    vague=words("everyday nightly biweekly fortnightly bimonthly quarterly"),
+    seasons=words("christmas xmas easter pentecost thanksgiving"),
+    counts=words("once twice thrice"),
+    per=words("per each every"),
     from_now=words("from"),
     now=words("now"),
+    measures=words("km mile miles kg g ml l liter liters litre litres euro euros eur € $ dollar dollars £ % percent"),
     lasting=words("for"),
     of=words("of"),
     meridiem={"am": 0, "a.m.": 0, "a.m": 0, "pm": 12, "p.m.": 12, "p.m": 12},

@@ -29,9 +29,9 @@ GERMAN = Language(
         "null,ein eins eine einer einem einen,zwei,drei,vier,fünf,sechs,sieben,acht,neun,zehn,elf,zwölf,dreizehn,"
         "vierzehn,fünfzehn,sechzehn,siebzehn,achtzehn,neunzehn,zwanzig"
     ) | {
-        "dreißig": 30, "vierzig": 40, "fünfzig": 50, "neunzig": 90,
+        "dreissig": 30, "vierzig": 40, "fünfzig": 50, "neunzig": 90,
         **{f"{one}und{ten}": 10 * tens + ones
-           for tens, ten in enumerate(("zwanzig", "dreißig", "vierzig", "fünfzig"), 2)
+           for tens, ten in enumerate(("zwanzig", "dreissig", "vierzig", "fünfzig"), 2)
            for ones, one in enumerate(("ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"), 1)},
     },
     units={
@@ -42,9 +42,12 @@ GERMAN = Language(
         **dict.fromkeys(("monat", "monate", "monaten", "monats"), MONTH),
         **dict.fromkeys(("jahr", "jahre", "jahren"), YEAR),
     },
+    singular=words("minute stunde tag woche monat jahr"),
     seconds=words("sekunde sekunden sek"),
     weekdays=named(WEEKDAYS),
     short_weekdays=named("mo,di,mi,do,fr,sa,so"),
+    also_english=words("do so"),
+    announcing=words("am jeden"),
     months={name: place + 1 for name, place in named(
         "januar jan jänner,februar feb,märz,april apr,mai,juni jun,juli jul,august aug,september sep sept,oktober okt,"
         "november nov,dezember dez"
@@ -84,8 +87,9 @@ GERMAN = Language(
     weekends=words("wochenende wochenends"),
     weekly=words("werktags wochentags wochenends"),
     until=words("bis"),
-    limits=words("bis vor nach ab seit zwischen oder"),
-    goes_on=words("bis ab außer"),
+    limits=words("bis vor nach ab seit zwischen oder spätestens frühestens ca. ca circa"),
+    goes_on=words("bis ab ausser"),
+    barring=frozenset(("aber nicht", "nicht am")),
     feasts={"silvester": (12, 31), "neujahr": (1, 1), "heiligabend": (12, 24), "nikolaus": (12, 6)},
     times=words("mal"),
     past=words("nach"),
@@ -102,11 +106,19 @@ GERMAN = Language(
         **{f"{article}dreiviertelstunde": 45 for article in ("", "einer ", "ner ")},
         "anderthalb stunden": 90, "eineinhalb stunden": 90, "einer halbe stunde": 30,
     },
+    edges=words("ende anfang mitte"),
+    vague=words("monatsende monatsanfang jahresende jahresanfang quartalsende allabendlich allmorgendlich"),
+    seasons=words("weihnachten ostern pfingsten"),
+    counts=words("einmal zweimal dreimal viermal"),
+    months_in=words("im"),
+    per=words("pro die jede jeden"),
     from_now=words("ab"),
     now=words("jetzt"),
+    measures=words("km kilometer kg kilo g gramm ml l liter euro eur € $ dollar % prozent"),
     lasting=words("für"),
     long=words("lang"),
     of=words("im des"),
     leading=words("mich uns bitte daran"),
-    linking=words("dass daran an zu"),
+    linking=words("dass daran"),
+    led_linking=words("an zu"),
 )  # fmt: skip

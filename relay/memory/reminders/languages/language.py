@@ -1,4 +1,4 @@
-"""The structure of a language's table. Words are in lower case."""
+"""The structure of a language's table. Words are in lower case, with ss for ß."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import field
 from relay.core.frozen import frozen
 
 MINUTE, HOUR, DAY, WEEK, MONTH, YEAR = "minute", "hour", "day", "week", "month", "year"
+UNITS = (MINUTE, HOUR, DAY, WEEK, MONTH, YEAR)
 MORNING, NOON, AFTERNOON, NIGHT = "morning", "noon", "afternoon", "night"
 WORKDAYS, WEEKEND = (0, 1, 2, 3, 4), (5, 6)
 
@@ -40,7 +41,9 @@ class Language:
     weekdays: Mapping[str, int]
     """Names of the weekdays; Monday is 0."""
     short_weekdays: Mapping[str, int]
-    """Abbreviations that are also words: they count only before an hour or a full stop."""
+    """Abbreviations that are also words: they count only before an hour or a date, or after one of `announcing`."""
+    announcing: Words
+    """Words right before a day: on, every."""
     months: Mapping[str, int]
     """Names of the months; January is 1."""
     days: Mapping[str, int]
@@ -78,6 +81,8 @@ class Language:
     """Words before a time that show that it isn't the time of the reminder: by, before, from."""
     goes_on: Words
     """Words after a rule that continue it: except."""
+    barring: Words
+    """Two words that take days out of a rule: but not."""
     feasts: Mapping[str, tuple[int, int]]
     """Days with a name, as (month, day)."""
     times: Words
@@ -100,12 +105,30 @@ class Language:
     from_now: Words
     """Words as in 20 minutes from now, followed by `now`."""
     now: Words
+    measures: Words
+    """Words behind a number that counts, and is no hour: km, euro."""
     lasting: Words
     """Words as in for 5 days."""
     of: Words
     """Words as in of the month."""
+    edges: Words
+    """Words for a part of a month or week: end, late."""
+    vague: Words
+    """Words for a day or a rhythm that isn't read: nightly."""
+    seasons: Words
+    """Feasts that have no fixed date, or several days."""
+    counts: Words
+    """Words for a number of times: twice."""
+    months_in: Words = frozenset()
+    """Words before a month, other than `inside`: im."""
+    per: Words = frozenset()
+    """Words before the span of a number of times: pro."""
     meridiem: Mapping[str, int] = field(default_factory=dict)
     """am and pm, with the hours that they add."""
+    singular: Words = frozenset()
+    """Names of one unit, if they can't follow a larger number."""
+    also_english: Words = frozenset()
+    """Abbreviated days that are also English words."""
     other: Words = frozenset()
     """Words as in every other Monday, if they have no other meaning."""
     long: Words = frozenset()
@@ -120,3 +143,5 @@ class Language:
     """Words before the phrase without a meaning: me."""
     linking: Words = frozenset()
     """Words between the phrase and its subject: to."""
+    led_linking: Words = frozenset()
+    """Such words, but only if one of `leading` comes first: mich morgen 9:00 an den Zahnarzt."""

@@ -30,6 +30,8 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     amount, unit = reading.amount or 1, reading.unit
     if reading.amount is not None and reading.amount < 1:
         raise BadRule("How often? Write, for example: every 2 weeks monday 8:00.")
+    if unit not in (MINUTE, HOUR) and not fits_day(reading, amount):
+        return Open("How often, and on which day? Write, for example: every monday 8:00, every month on the 1st 9:00.")
     if unit in (MINUTE, HOUR):
         if clock is not None or reading.has_day or (unit == MINUTE and reading.of_hour is not None):
             return Open("Every how many days, and at what time? Write: every day 8:00.")
@@ -49,12 +51,27 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     first = next_occurrence(read_rule(";".join([*opening, *within]), begin), zone, now)
     if first is None:
         return Open("That day never comes. Write, for example: every monday 8:00 until 2030-12-31.")
+    if reading.year not in (None, first.year):
+        return Open("From when? Write the rule without a year: every year on december 24 18:00.")
     until = ends(reading, first, now)
     if isinstance(until, Open):
         return until
     rule = ";".join([parts[0], *interval, *parts[1:], *until])
     read_rule(rule, first.replace(tzinfo=None))
     return bound_moment(first, now, rule)
+
+
+def fits_day(reading: Reading, amount: int) -> bool:
+    """Tests whether a rhythm of days or more can have its day: every 14 days on Monday, but not monthly on Monday."""
+    if reading.days is not None or reading.slashed or reading.following or reading.next_unit or reading.weeks:
+        return False
+    if reading.month:
+        return reading.unit == YEAR
+    if reading.day or reading.ordinal:
+        return reading.unit == MONTH
+    if reading.weekdays and reading.unit == DAY:
+        return amount % 7 == 0 or (amount == 1 and len(reading.weekdays) > 1)
+    return not reading.weekdays or reading.unit == WEEK
 
 
 def first_step(amount: int, unit: str, of_hour: int | None, now: datetime) -> datetime:
@@ -159,6 +176,8 @@ def later(reading: Reading, language: Language, now: datetime, zone: tzinfo) -> 
     clock = clock_of(reading, now)
     if isinstance(clock, Open):
         return clock
+    if clock is None and reading.part:
+        return Open(f"At what time? Write it after the day: {language.example}.", lacking=True)
     local = place_time(local.date(), clock) if clock else local
     return bound_moment(localize(local, zone), now)
 
@@ -175,6 +194,8 @@ def once(reading: Reading, language: Language, clock: time | None, now: datetime
     found = [at for day in days if is_ahead(at := localize(place_time(day, clock), zone), now)]
     if not found:
         return Open("That time has passed. Write one in the future, for example: tomorrow 9:00.")
+    if reading.month and not reading.year and days[0] == now.date() != found[0].date():
+        return Open(f"That time has passed today. Write one in the future, for example: {found[0]:%Y-%m-%d %H:%M}.")
     if reading.weekdays and not reading.this and reading.day is None and found[0].date() == now.date():
         return Open(f"Today or next week? Write: today {clock:%H:%M}, or {found[1]:%Y-%m-%d %H:%M}.")
     return bound_moment(found[0], now)

@@ -54,6 +54,8 @@ def clock_of(reading: Reading, now: datetime) -> time | Open | None:
             if midnight_of_a_day and not reading.exact
             else time(0, 0, fold=1)
         )
+    if not reading.exact and hour == 0 and minute and not reading.part:  # halb eins
+        return Open(f"In the night or at noon? Write {time(hour, minute):%H:%M} or 12:{minute:02}.")
     if not reading.exact and hour in range(1, 7) and not reading.part:
         return Open(f"In the morning or in the afternoon? Write {time(hour, minute):%H:%M} or {hour + 12}:{minute:02}.")
     if not reading.part or hour > 12:
@@ -71,6 +73,7 @@ def of_part(reading: Reading, hour: int, minute: int, now: datetime) -> time | O
     if reading.part == MORNING:
         return time(hour, minute)
     if reading.part == NOON:
+        hour = 12 if hour == 0 and not reading.exact else hour  # mittags um halb eins
         return time(hour, minute) if hour in (11, 12) else time(hour + 12, minute) if hour in (1, 2, 3) else unclear
     if hour in (0, 12):
         return unclear

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from relay.core.frozen import frozen
-from relay.memory.reminders.languages.language import HOUR, MINUTE, MORNING, Language
+from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MORNING, Language
 from relay.memory.reminders.reading.parts import Reading, number, skip, unit_of, word
 
 CLOCK = re.compile(r"(\d{1,2})[:.h](\d{2})")
@@ -14,6 +14,7 @@ ZERO_CLOCK = re.compile(r"(0\d)(\d{2})")
 SPOKEN_MINUTES = (5, 10, 15, 20, 25, 30, -5, -10, -15, -20, -25)
 QUARTERS = (15, 30, 45)
 TWO_DIGITS = re.compile(r"[0-5]\d")
+DAY_NUMBER = re.compile(r"\d{1,2}(?!\d)")
 JOINED_CLOCK = re.compile(r"(\d{1,2})(?:[:.](\d{2}))?(am|pm|uhr|h)")
 
 
@@ -75,12 +76,15 @@ def clock(
         return spoken
     if joined := JOINED_CLOCK.fullmatch(said):
         return meridiem(language, int(joined[1]), int(joined[2] or 0), joined[3], at + 1)
+    if after in language.measures:
+        return None
     hours = re.fullmatch(r"\d{1,2}", said)
     in_words = said in language.numbers and said not in language.articles
     if match := CLOCK.fullmatch(said) or ZERO_CLOCK.fullmatch(said):
         return with_meridiem(language, tokens, Clock(int(match[1]), int(match[2]), True, at + 1))
     if hours and (bare or after in language.meridiem or after in language.oclock):
-        if (unit_of(language, after) and not after_at) or after in language.months:
+        dated = after in language.months and not (after_at and DAY_NUMBER.match(word(tokens, at + 2)))
+        if (unit_of(language, after) and not after_at) or dated:
             return None
         return with_meridiem(language, tokens, with_minutes(language, tokens, Clock(int(said), 0, False, at + 1)))
     if said in language.numbers and (after in language.oclock or (after_at and in_words)):
@@ -98,7 +102,8 @@ def with_minutes(language: Language, tokens: Sequence[str], said: Clock) -> Cloc
     after = word(tokens, end)
     closes = not after or after in language.meridiem or after in language.oclock
     in_words = not word(tokens, said.end).isdigit()
-    if minute is None or not (closes or (in_words and minute in QUARTERS)):
+    uhr = not language.meridiem and word(tokens, said.end - 1) in language.oclock
+    if minute is None or not (closes or ((in_words or uhr) and minute in QUARTERS)):
         return said
     return Clock(said.hour, minute, said.exact, end)
 
@@ -107,7 +112,9 @@ def minutes_behind(language: Language, tokens: Sequence[str], at: int) -> tuple[
     """Returns a number of two digits that may be minutes, and its end; None and `at` if there is none."""
     said, (value, end) = word(tokens, at), number_at(language, tokens, at)
     after = word(tokens, end)
-    counts = after in language.times or bool(unit_of(language, after))  # 9 Uhr 10 Minuten laufen
+    named = " ".join(tokens[end : end + 3]) in language.days or after in language.singular
+    unit = bool(unit_of(language, after)) and not named
+    counts = unit or after in language.times | language.measures  # 9 Uhr 10 Minuten laufen
     if value is None or counts or not (TWO_DIGITS.fullmatch(said) or (not said.isdigit() and 10 <= value < 60)):
         return None, at
     return value, end
@@ -130,9 +137,6 @@ def with_meridiem(language: Language, tokens: Sequence[str], said: Clock) -> Clo
     if word(tokens, end) in language.oclock:
         end, exact = end + 1, exact or not language.meridiem
         if exact and minute == 0 and not language.meridiem:
-            in_digits, after = minutes_behind(language, tokens, end)
-            if in_digits is not None and word(tokens, end).isdigit():
-                return Clock(hour, in_digits, exact, after)
             return with_minutes(language, tokens, Clock(hour, minute, exact, end))
     return Clock(hour, minute, exact, end)
 
@@ -155,7 +159,12 @@ def spoken_clock(language: Language, tokens: Sequence[str], at: int) -> Clock | 
     hour = number(language, word(tokens, end))
     if minute not in SPOKEN_MINUTES or hour is None or said in language.before:
         return None
-    return Clock(hour if minute > 0 else (hour - 1) % 24, minute % 60, False, end + 1)
+    found = Clock(hour if minute > 0 else (hour - 1) % 24, minute % 60, False, end + 1)
+    if word(tokens, found.end) in language.meridiem:
+        if minute < 0 and hour == 12:  # a quarter to 12 pm: 11:45 or 23:45
+            return Clock(99, found.minute, True, found.end + 1)
+        return meridiem(language, found.hour or 12, found.minute, word(tokens, found.end), found.end + 1)
+    return with_meridiem(language, tokens, found)
 
 
 def relative_minutes(language: Language, tokens: Sequence[str], at: int) -> tuple[int | None, int]:
@@ -182,7 +191,8 @@ def read_part(language: Language, reading: Reading, tokens: Sequence[str], at: i
     """Reads a part of the day: in the morning, abends, früh. Returns its end; `at` if there is none."""
     start = skip(tokens, at, language.on | language.inside | language.at)
     said = word(tokens, start)
-    part = part_of(language, said, reading.every)
+    daily = reading.every and (reading.unit == DAY or bool(reading.weekdays))
+    part = part_of(language, said, daily)
     if not part or reading.part:
         return at
     reading.habit = said in language.habits and not reading.says_when
@@ -191,6 +201,7 @@ def read_part(language: Language, reading: Reading, tokens: Sequence[str], at: i
 
 
 def part_of(language: Language, said: str, after_day: bool) -> str:
-    """Returns the part of the day that a word means. In German, `morgen` means tomorrow; after a day or `every` it
-    means the morning."""
-    return language.parts.get(said, MORNING if after_day and language.days.get(said) == 1 else "")
+    """Returns the part of the day that a word means. In German, `morgen` means tomorrow; after a day or `every day`
+    it means the morning."""
+    morning = after_day and not language.meridiem and language.days.get(said) == 1
+    return language.parts.get(said, MORNING if morning else "")

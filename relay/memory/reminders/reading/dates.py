@@ -77,10 +77,12 @@ def date(language: Language, tokens: Sequence[str], at: int) -> tuple[int, tuple
         return at + 1, (year + 2000 if year is not None and year < 100 else year, int(match[2]), int(match[1]))
     if language.dotted and (match := OPEN_DOTTED_DATE.fullmatch(said)):
         # 24.12 18:00: the first can't be the hour.
-        timed = clock(language, tokens, skip(tokens, at + 1, language.at)) is not None
+        led = at > 0 and tokens[at - 1] in language.announcing
+        timed = led or clock(language, tokens, skip(tokens, at + 1, language.at)) is not None
         return (at + 1, (None, int(match[2]), int(match[1]))) if timed else (at, None)
     for length in (3, 2, 1):
-        if feast := language.feasts.get(" ".join(tokens[at : at + length])):
+        name = tokens[at : at + length]
+        if len(name) == length and (feast := language.feasts.get(" ".join(name))):
             return at + length, (None, *feast)
     for one, month in ((said, after), (after, said)):
         day = day_number(language, one)
@@ -173,10 +175,12 @@ def weekdays_of(language: Language, tokens: Sequence[str], at: int) -> Sequence[
     day = language.weekdays.get(plain, language.plural_weekdays.get(plain, day_and_part(language, said)[0]))
     if day is None and plain in language.short_weekdays:
         after = word(tokens, at + 1)
-        joined = after in language.joins or after.rstrip(".") in language.short_weekdays or said != plain
+        behind = word(tokens, at + 2) if after in language.joins else after
+        led = said == plain and at > 0 and tokens[at - 1] in language.announcing
+        joined = behind.rstrip(".") in language.short_weekdays.keys() | language.weekdays.keys()
         dated = date(language, tokens, at + 1)[1] is not None
         timed = after in language.at or after in language.parts or clock(language, tokens, at + 1) is not None
-        if joined or dated or timed:
+        if led or joined or dated or timed:
             day = language.short_weekdays[plain]
     return None if day is None else (day,)
 

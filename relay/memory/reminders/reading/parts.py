@@ -66,6 +66,11 @@ class Reading:
         return self.days is not None or bool(self.weekdays) or self.day is not None or self.slashed is not None
 
     @property
+    def has_only_hour(self) -> bool:
+        other = self.has_day or self.every or self.next_unit or self.amount is not None
+        return self.hour is not None and not other
+
+    @property
     def says_when(self) -> bool:
         named = self.part or self.next_unit
         return self.has_day or self.hour is not None or self.amount is not None or self.every or bool(named)
@@ -105,7 +110,8 @@ def read_amount(language: Language, reading: Reading, tokens: Sequence[str], at:
         return at
     if word(tokens, at) in language.inside:
         amount, unit, end = quantity(language, tokens, at + 1)
-        if amount is None or (reading.says_when and not (reading.has_day and unit == WEEK)):
+        follows = reading.has_only_hour and unit not in (MINUTE, HOUR)  # at 9 in 3 days
+        if amount is None or (reading.says_when and not follows and not (reading.has_day and unit == WEEK)):
             return at
         if reading.has_day:
             reading.weeks = amount
@@ -144,7 +150,8 @@ def quantity(language: Language, tokens: Sequence[str], at: int) -> tuple[int | 
     if amount is None or not unit:
         return None, "", at
     if unit == HOUR and end < len(tokens):
-        more, of, after = quantity(language, tokens, skip(tokens, end, language.joins))
+        start = skip(tokens, end, language.joins)
+        more, of, length = quantity(language, tokens[start : start + LONGEST_SPAN], 0)
         if more is not None and of == MINUTE:
-            return amount * 60 + more, MINUTE, after
+            return amount * 60 + more, MINUTE, start + length
     return amount, unit, end

@@ -33,7 +33,7 @@ def read_every(language: Language, reading: Reading, tokens: Sequence[str], at: 
     if said in language.rhythms:
         repeat(reading, 1, language.rhythms[said])
         return start + 1
-    if said in language.plural_weekdays or weekly_part(language, said) or (start == at and said in language.weekly):
+    if said in language.plural_weekdays or weekly_part(language, said) or said in language.weekly:
         repeat(reading, 1, WEEK)
         return read_days(language, reading, tokens, at)
     if end := read_last_day(language, reading, tokens, start, language.every):
@@ -128,10 +128,11 @@ def read_end(language: Language, reading: Reading, tokens: Sequence[str], at: in
     if match := TIMES.fullmatch(word(tokens, at)):
         reading.times = int(match[1])
         return at + 1
-    times = number(language, word(tokens, at))
-    if times is not None and word(tokens, at + 1) in language.times:
+    start = skip(tokens, at, language.lasting)
+    times = number(language, word(tokens, start))
+    if times is not None and word(tokens, start + 1) in language.times:
         reading.times = times
-        return at + 2
+        return start + 2
     return read_lasting(language, reading, tokens, at)
 
 
