@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 from relay.clients.offline import OfflineModel
-from relay.commands.reminders.reminders import FOREVER
+from relay.commands.reminders.quiet import FOREVER
 from relay.conversation.tools.reminders import ReminderTools
 from relay.core.ports import Model
 from relay.core.prices import Prices

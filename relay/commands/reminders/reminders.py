@@ -1,4 +1,4 @@
-"""Makes, lists and changes reminders, and holds back unasked messages."""
+"""Makes, lists and changes reminders."""
 
 from __future__ import annotations
 
@@ -20,10 +20,6 @@ HOW = "For example: /remind tomorrow 9:00 call the dentist"
 MENTION = "Without a time, that works in the chat: /remind when dentist: take the insurance card"
 GONE = "That reminder is gone or isn't yours."
 OVER = "It's already over."
-QUIET_HERE = (
-    "In a group, only its administrators and my admins can do that, because it affects everyone. You can pause your "
-    "own reminders: /reminders"
-)
 PASSED = "Its time has passed. Set another one, for example: /remind tomorrow 9:00 call the dentist"
 CHANGED = "That reminder has changed in the meantime. See /reminders."
 REFUSED = {
@@ -32,14 +28,6 @@ REFUSED = {
 }
 MORNING = time(9)
 """The time of day of a snooze until tomorrow."""
-
-
-@frozen
-class Quiet:
-    """Whether unasked messages are held back."""
-
-    until: datetime | None
-    """Until when; None: they are not held back."""
 
 
 @command(
@@ -269,39 +257,3 @@ def ahead(one: Reminder) -> dict[str, object]:
     if following is None:
         raise Conflict(PASSED)
     return {"next_at": following.isoformat(), "occurrence": None}
-
-
-@command(
-    "quiet",
-    usage="[on|off|until 8:00]",
-    help="hold back reminders and everything else I send on my own (in a group: administrators only)",
-    surfaces=("chat", "cli", "http"),
-)
-async def quiet(ctx: CommandContext, words: str = "", administers: bool = False) -> Quiet:
-    """Holds back unasked messages until a time or until `off`, or no longer. Without words, returns the state. In a
-    group this concerns everyone, so only those who administer it and admins may set it."""
-    await ctx.require_sight()
-    word = words.strip().casefold()
-    if not word:
-        return Quiet((await ctx.store.reminders(ctx.space, ctx.user_id, 0, 1)).quiet_until)
-    if ctx.space.kind == "group" and not (administers or ctx.admin):
-        raise NotAllowed(QUIET_HERE)
-    if word in ("on", "off"):
-        until = FOREVER if word == "on" else None
-        await ctx.store.quiet(ctx.space, until.isoformat() if until else None)
-        return Quiet(until)
-    begun, _, rest = word.partition(" ")
-    phrase = rest if begun in ("until", "for", "bis", "für") else word
-    tried = [f"{phrase}:00" if phrase.isdecimal() else phrase]
-    if begun not in ("until", "bis"):
-        tried.insert(0, f"in {phrase}")
-    read = (read_phrase(one, datetime.now(UTC), ctx.zone) for one in tried)
-    said = next((one for one in read if isinstance(one, Understood) and not one.rule), None)
-    if said is None:
-        raise CommandRefused("Until when? /quiet until 8:00, /quiet until tomorrow 9:00, or /quiet on")
-    await ctx.store.quiet(ctx.space, said.start.isoformat())
-    return Quiet(said.start)
-
-
-FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
-"""The time that means until `/quiet off`."""

@@ -9,6 +9,7 @@ from relay.commands.reminders import reminders as commands
 from relay.commands.reminders.editing import edit as edit_reminder
 from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
+from relay.commands.reminders.quiet import quiet as hold_back
 from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
 from relay.core.text import escape_lines, escape_markdown, pluralize, shorten
@@ -80,7 +81,7 @@ async def reminders(call: ChatContext) -> CommandReply:
 async def quiet(call: ChatContext) -> CommandReply:
     """Holds back all messages that the bot sends unasked."""
     asks = call.space.kind == "group" and bool(call.text.strip())
-    now = await commands.quiet(call, call.text, asks and await administers(call.messenger, call.chat_id, call.user_id))
+    now = await hold_back(call, call.text, asks and await administers(call.messenger, call.chat_id, call.user_id))
     return CommandReply(say_quiet(call, now.until), result=now)
 
 

@@ -10,7 +10,7 @@ from relay.commands.reminders import reminders as commands
 from relay.commands.reminders.editing import ReminderPatch, patch_reminder
 from relay.commands.reminders.feed import CalendarAddress, CalendarFeed, close_feed, open_feed, show_feed
 from relay.commands.reminders.intents import intents, make_intent, set_intent
-from relay.commands.reminders.reminders import Quiet
+from relay.commands.reminders.quiet import Quiet, quiet
 from relay.memory.rows.proactive.reminders import Intent, OpenedReminder, Reminder, ReminderPage
 from relay.surfaces.http.api.paging import Page
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, reading_calendar
@@ -80,7 +80,7 @@ async def make(ctx: Writing, given: Phrase) -> Reminder:
 @router.put("/quiet", response_model=wire(Quiet))
 async def hold(ctx: Writing, given: Holding) -> Quiet:
     """Holds back all unasked messages."""
-    return await commands.quiet(ctx, given.until)
+    return await quiet(ctx, given.until)
 
 
 @router.get("/intents", response_model=Intents)
