@@ -1,4 +1,4 @@
-"""A browser for the tests of one file. Without a browser, the tests are skipped with a message."""
+"""A browser for the tests of one file, and the app's files. Without a browser, the tests are skipped with a message."""
 
 from __future__ import annotations
 
@@ -38,6 +38,15 @@ async def browser() -> AsyncIterator[Browser]:
 
     async with open_browser() as opened:
         yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def origin() -> AsyncIterator[str]:
+    """The address of the app's files, served alone."""
+    from tests.browser.kit import serve_files
+
+    async with serve_files() as origin:
+        yield origin
 
 
 @pytest.fixture

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.kit import PlayedApi, look_again, memory, opened, serve_files
+from tests.browser.kit import PlayedApi, look_again, memory, opened
 from tests.browser.telegram_client import BRIDGE, NIGHT, sign_init_data, write_hash
 from tests.browser.visit import DESKTOP, PHONE
 from tests.sampled import sampled
@@ -45,12 +43,6 @@ LEFT_AND_BACK = """() => {
 }"""
 """Tells the list's first block both at once, as after a window has changed its size twice."""
 HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>\u202egnp.exe\u202c ' + "x" * 100_000
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def origin() -> AsyncIterator[str]:
-    async with serve_files() as origin:
-        yield origin
 
 
 @pytest.fixture

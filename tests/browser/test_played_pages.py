@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.kit import ME, PlayedApi, look_again, opened, serve_files
+from tests.browser.kit import ME, PlayedApi, look_again, opened
 from tests.browser.visit import PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -29,12 +27,6 @@ const construct = (...given) => {
 };
 Object.defineProperty(window, "uPlot", { get: () => real, set: (plot) => (real = new Proxy(plot, { construct })) });
 """
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def origin() -> AsyncIterator[str]:
-    async with serve_files() as origin:
-        yield origin
 
 
 @pytest.fixture
