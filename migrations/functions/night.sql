@@ -55,6 +55,12 @@ begin
         'summaries', (select count(*) from job where kind = 'summary' and parked_at is null));
 end $$;
 
+-- Returns a night.
+create or replace function public.relay_night(p_night_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select to_jsonb(n) from night n where id = p_night_id
+$$;
+
 -- Returns the unfinished night; null if there is none or it is too old.
 create or replace function public.relay_open_night() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$

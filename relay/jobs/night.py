@@ -53,7 +53,7 @@ async def back_up(runner: Runner, night_id: int) -> PhaseResult:
     await runner.run_due("backup", patience=JOB_LEASE_SECONDS + 1)  # a killed process may have begun it
     if job := await store.job("backup", key):
         raise BackupOwed(job.last_error or "Another process is still making it.")
-    return (await store.begin_night()).phases["backup"]
+    return (await store.night(night_id)).phases["backup"]
 
 
 def tidy_kind(store: Store, keep_days: int) -> JobKind:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from relay.clients.speech.installed import NOT_HEARD
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, Block
 from relay.core.ports import FileExtractor
@@ -57,7 +56,7 @@ class Documents:
         try:
             return await described.read(attachment)
         except MediaRefused as refusal:
-            if str(refusal) in UNFETCHED or refusal.plain == NOT_HEARD:
+            if str(refusal) in UNFETCHED:
                 raise
             with suppress(MediaRefused):
                 told = await self._look(attachment)

@@ -507,6 +507,18 @@ async def test_each_night_makes_one_backup_and_removes_the_old_ones(make: Any, t
     assert file.name > "relay-2025", "the new backup must have replaced the old one"
 
 
+async def test_a_backup_is_recorded_at_its_night_even_if_the_clock_jumps_meanwhile(make: Any, tmp_path: Path) -> None:
+    side = await make()
+    store = Store(side.port, str(uuid.uuid4()))
+
+    async def made() -> PhaseResult:
+        side.sql("update night set begun_at = begun_at - interval '30 hours'")
+        return {"rows": 3}
+
+    assert await night(Runner(store, [backup_kind(store, made)])) == {"backup": {"rows": 3}}
+    assert side.sql("select count(*) from night where ended_at is not null") == [(1,)]
+
+
 async def test_a_backup_that_failed_at_night_is_made_later_and_recorded(make: Any, tmp_path: Path) -> None:
     side, old = await make(), tmp_path / "relay-20200101-000000.relaybackup"
     old.touch()

@@ -313,11 +313,11 @@ async def test_an_interrupted_night_continues_without_repeating_anything(
     broken = [Phase(one.name, killed) if one.name == phase else one for one in phases(store, model)]
     with pytest.raises(asyncio.CancelledError):
         await run_night(store, broken)
-    assert await store.open_night()
+    assert await sql("select count(*) from night where ended_at is null") == [(1,)]
     asked = len(model.requests)
     told = await night(store, model)
     assert set(told) == {"consolidate", "digest", "prepare"}
-    assert await store.open_night() is None
+    assert await sql("select count(*) from night where ended_at is null") == [(0,)]
     assert len([notice for _, notice in await notices(sql) if "What the day brought" in notice["text"]]) == 1
     assert (
         len({str(request) for request in model.requests[:asked]} & {str(request) for request in model.requests[asked:]})
@@ -340,13 +340,15 @@ async def test_a_failed_phase_is_reported_and_the_others_run(driver: TurnDriver,
     assert "tables analysed" in night.phases["prepare"]
 
 
-async def test_an_unexpected_error_in_a_phase_does_not_stop_the_night(driver: TurnDriver, store: Store) -> None:
+async def test_an_unexpected_error_in_a_phase_does_not_stop_the_night(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
     async def broken(_: int) -> Json:
         raise OSError("/home/ada/backups: no such device")
 
     with pytest.raises(NightFailed, match=r"^backup: OSError$"):
         await run_night(store, [Phase("backup", broken), *phases(store, Small())])
-    assert await store.open_night() is None
+    assert await sql("select count(*) from night where ended_at is null") == [(0,)]
     night = (await store.status(private(ADA))).night
     assert night is not None
     assert "tables analysed" in night.phases["prepare"]

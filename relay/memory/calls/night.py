@@ -30,8 +30,8 @@ class NightCalls(Calls):
         """Previews a night."""
 
     @rpc()
-    async def open_night(self) -> Night | None:
-        """Returns the unfinished night; None: there is none."""
+    async def night(self, night_id: int) -> Night:
+        """Returns a night."""
 
     @rpc()
     async def begin_night(self) -> Night:
