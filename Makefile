@@ -35,13 +35,13 @@ test: ## check and test everything but what is slow or needs the speech engines 
 	$(TEST) -m "not heavy and not slow and not real_model" $(ARGS)
 
 test-all: ## everything, with the speech engines, which it installs (1.4 GB); BACKENDS=all: each SQL test on three
-	@echo "Style, types and layers first, then every test: 25 minutes on two cores."
+	@echo "Style, types and layers first, then every test: half an hour on two cores."
 	@sh scripts/heavy
 	@$(MAKE) --no-print-directory lint
 	RELAY_HEAVY=1 RELAY_TEST_BACKENDS=$(BACKENDS) $(TEST) $(MEASURED) $(ARGS)
 
 coverage: MEASURED = --cov --cov-report=term --cov-fail-under=94
-coverage: test-all ## test-all, and which lines the tests reach, which takes half as long again; CI runs this
+coverage: test-all ## test-all, and which lines the tests reach; CI runs this
 
 fuzz: ## try 10,000 examples of each property (hours; ARGS="-k markdown": some of them)
 	@sh scripts/setup dev
