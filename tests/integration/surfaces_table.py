@@ -327,7 +327,7 @@ CASES: dict[str, Case] = {
     "reminders.reminders.open_reminder": Case(
         chat=("/reminders", OpenReminder(1, 0)), http=(("GET", "/api/reminders/1"),)
     ),
-    "reminders.reminders.quiet": Case(
+    "reminders.quiet.quiet": Case(
         chat=("/quiet on",), cli=("quiet on",), http=(("PUT", "/api/reminders/quiet", {"until": "on"}),)
     ),
     "reminders.reminders.remind": Case(
