@@ -214,6 +214,6 @@ async def test_an_unavailable_address_names_its_setting() -> None:
             SettingsError, match=f"RELAY_WEB_PORT: another program already listens on port {port} of 127"
         ) as raised:
             await Server(Starlette(), "127.0.0.1", port).start()
-    assert f"It may be a Relay that already runs: `{RELAY} doctor` tells." in str(raised.value)
+    assert f"It may be another Relay; `{RELAY} doctor` shows whether one is running." in str(raised.value)
     with pytest.raises(SettingsError, match=r"RELAY_WEBHOOK_HOST: 192\.0\.2\.1 is not an address of this machine"):
         await Server(Starlette(), "192.0.2.1", 0, "RELAY_WEBHOOK").start()

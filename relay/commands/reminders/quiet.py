@@ -34,7 +34,7 @@ class Quiet:
 )
 async def quiet(ctx: CommandContext, words: str = "", administers: bool = False) -> Quiet:
     """Holds back unasked messages until a time or until `off`, or no longer. Without words, returns the state. In a
-    group this concerns everyone, so only those who administer it and admins may set it."""
+    group this affects everyone, so only those who administer it and admins may set it."""
     await ctx.require_sight()
     word = words.strip().casefold()
     if not word:

@@ -90,7 +90,8 @@ class Server:
         if error.errno == errno.EADDRINUSE:
             return (
                 f"{self._setting}_PORT: another program already listens on port {self._port} of {self._host}. "
-                f"It may be a Relay that already runs: `{RELAY} doctor` tells. If it is not, choose another port."
+                f"It may be another Relay; `{RELAY} doctor` shows whether one is running. If it isn't, choose another "
+                "port."
             )
         if error.errno == errno.EACCES:
             return (

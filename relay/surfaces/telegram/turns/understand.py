@@ -95,11 +95,9 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     if turn.linked_to == turn.user_id and not await groups.sees(group, turn.user_id):
         turn = replace(turn, linked_to=None)  # a person who has left a group no longer lends it anything
     updates = updates_of(turn)
-    chat, topic_id, _ = lane_of(turn)
     if query := updates[0].callback_query:
-        if is_turn_button(query.data):
-            return await read_retry(turn, query, bot, groups, messenger, store)
-        return ParsedTurn(Place(chat.id, topic_id, chat.private), command="button")
+        return await understand_press(turn, query, bot, groups, messenger, store)
+    chat, topic_id, _ = lane_of(turn)
     messages = [message_of(update) for update in updates]
     space, everything = await groups.space_of(chat, turn.user_id)
     if turn.answers == "addressed" or not (everything or turn.answers == "all"):
@@ -141,6 +139,16 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
         notices=tuple(dict.fromkeys(refusals)),
     )
     return ParsedTurn(place, incoming, wanted=command.rest if command is not None and retry and not two else "")
+
+
+async def understand_press(
+    turn: ClaimedTurn, query: CallbackQuery, bot: Bot, groups: Groups, messenger: Messenger, store: Store
+) -> ParsedTurn:
+    """Reads a press that keeps its place among the messages: it asks for another answer, or acts as a command."""
+    if is_turn_button(query.data):
+        return await read_retry(turn, query, bot, groups, messenger, store)
+    chat, topic_id, _ = lane_of(turn)
+    return ParsedTurn(Place(chat.id, topic_id, chat.private), command="button")
 
 
 async def find_replied_turn(message: Message, place: Place, space: Space, bot: Bot, store: Store) -> int | None:
