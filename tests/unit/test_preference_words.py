@@ -165,6 +165,6 @@ def test_words_are_found_in_a_pattern_from_the_beginning_of_a_word(words: str, f
 
 
 def test_many_wildcards_take_no_time() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert not contains("a" * 60, "a*" * 30 + "b")
-    assert time.perf_counter() - begun < 0.1
+    assert time.process_time() - begun < 1
