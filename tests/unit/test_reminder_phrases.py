@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime
 from datetime import time as clock
 from itertools import islice
@@ -16,8 +17,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from dateutil.rrule import rrulestr
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from relay.memory.reminders.phrases import OTHER_LANGUAGE, Unclear, Understood, read_phrase, says_clock
+from relay.memory.reminders.phrases import LANGUAGES, OTHER_LANGUAGE, Unclear, Understood, read_phrase, says_clock
 
 PHRASES = Path(__file__).parent.parent / "reminder_phrases.tsv"
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -80,6 +83,20 @@ def test_a_long_text_is_read_quickly(words: str) -> None:
         read_phrase((words * 40_000)[:40_000] + end, NOW, BERLIN)
     says_clock((words * 4_000)[:4_000] + "x", clock(14))
     assert time.process_time() - began < 15  # it takes half a second, and three with coverage measured
+
+
+def vocabulary() -> list[str]:
+    """Every word that a language knows, in phrases of one or more words."""
+    values = [getattr(language, one.name) for language in LANGUAGES for one in fields(language)]
+    words = {word for value in values if isinstance(value, frozenset | Mapping) for word in value}
+    return sorted(words | {"1", "2", "9", "12", "30", "9:00", "18:30", "24.12.", "1st", "2h", "2x", "mom", "call"})
+
+
+@given(st.lists(st.sampled_from(vocabulary()), max_size=8).map(" ".join))
+@example("in half an hour")
+@settings(max_examples=100, deadline=None)
+def test_any_words_are_understood_or_asked_about(words: str) -> None:
+    assert isinstance(read_phrase(words, NOW, BERLIN), Understood | Unclear)
 
 
 @pytest.mark.parametrize(

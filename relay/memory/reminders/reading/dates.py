@@ -47,20 +47,17 @@ def read_date(language: Language, reading: Reading, tokens: Sequence[str], at: i
 
 
 def read_day_of_month(language: Language, reading: Reading, tokens: Sequence[str], at: int, led: bool) -> int:
-    """Reads a day of the month: the 1st, am ersten. Returns its end; 0 if there is none, or no word before announced
-    it."""
+    """Reads a day of the month: the 1st, am ersten, the first of every month. Returns its end; 0 if there is none, or
+    no word before announced it."""
     said, after = word(tokens, at), word(tokens, at + 1)
-    of_month = language.ordinal.fullmatch(said)
-    if not led:
-        return 0
-    if of_month is None:
-        if language.ordinals.get(said, 0) < 1 or after not in language.at:
-            return 0
-        reading.day = language.ordinals[said]
-        return at + 1
-    reading.day = int(of_month[1])
+    figure = language.ordinal.fullmatch(said)
+    day = int(figure[1]) if figure else language.ordinals.get(said, 0)
     end = skip(tokens, at + 1, language.of | language.on | language.every)
-    if end == at + 1 or unit_of(language, word(tokens, end)) != MONTH:
+    of_month = end > at + 1 and unit_of(language, word(tokens, end)) == MONTH
+    if not led or not (figure or (day > 0 and (of_month or after in language.at))):
+        return 0
+    reading.day = day
+    if not of_month:
         return at + 1
     if any(one in language.every for one in tokens[at + 1 : end]):
         repeat(reading, 1, MONTH)

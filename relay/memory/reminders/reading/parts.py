@@ -133,7 +133,7 @@ def read_amount(language: Language, reading: Reading, tokens: Sequence[str], at:
 def quantity(language: Language, tokens: Sequence[str], at: int) -> tuple[int | None, str, int]:
     """Reads a number and a unit: 20 minutes, 20min, an hour, half an hour, 1 hour 30 minutes, 1.5 hours. Returns them
     and their end; None, empty and `at` if there are none."""
-    for length in range(LONGEST_SPAN, 0, -1):
+    for length in range(min(LONGEST_SPAN, len(tokens) - at), 0, -1):
         if minutes := language.spans.get(" ".join(tokens[at : at + length])):
             return minutes, MINUTE, at + length
     said = word(tokens, at)
