@@ -316,17 +316,20 @@ create or replace trigger memory_written
     after insert or update of space_id, kind, subject_id, subject, content, tags, status, thread_id, session_id, created_at
     or delete on relay.memory for each row execute function relay.memory_written();
 
--- After a summary changes, updates its entry and that of the summary it absorbed.
+-- After a summary changes, updates its entry and that of its session's latest other one: only the latest is found.
 create or replace function relay.summary_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := coalesce(new.id, old.id);
 begin
-    perform relay.reindex('summary', coalesce(new.id, old.id));
-    perform relay.reindex('summary', id)
-    from unnest(array[old.previous_id, new.previous_id]) as id where id is not null;
+    perform relay.reindex('summary', own);
+    perform relay.reindex('summary', (
+        select id from summary where session_id = one and id <> own order by through_message_id desc, id desc limit 1))
+    from unnest(array[old.session_id, new.session_id]) as one group by one having one is not null;
     return null;
 end $$;
 create or replace trigger summary_written
-    after insert or update of thread_id, session_id, previous_id, text, created_at or delete
+    after insert or update of thread_id, session_id, through_message_id, text, created_at or delete
     on relay.summary for each row execute function relay.summary_written();
 
 -- After document parts change, updates their entries; many at once are updated later.

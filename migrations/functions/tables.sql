@@ -51,7 +51,7 @@ comment on table relay.summary is $${"class": "canonical", "words": ["text"], "o
         "space": "(select space_id from relay.session where id = t.session_id)",
         "inputs": "case when t.previous_id is null then '{}' else array['summary:' || t.previous_id] end",
         "author": "t.author_id",
-        "found": "not exists (select from relay.summary n where n.previous_id = t.id)",
+        "found": "not exists (select from relay.summary n where n.session_id = t.session_id and (n.through_message_id, n.id) > (t.through_message_id, t.id))",
         "own": ["index", "export", "erase", "open"]}}$$;
 comment on table relay.document is $${"class": "canonical", "words": ["name"], "other": ["unique_id", "mime", "kind"], "space": "space_id", "erased": "deleted", "exported": "document"}$$;
 comment on table relay.document_part is $${"class": "canonical", "words": ["text", "words"], "space": "space_id", "erased": "deleted", "exported": "document"}$$;

@@ -40,11 +40,20 @@ TEXTS = st.sampled_from(
 )
 STEPS = st.one_of(
     st.tuples(st.just("say"), st.integers(1, 3), TEXTS),
-    st.tuples(st.sampled_from(["edit", "rename"]), st.integers(1, 9), TEXTS),
-    st.tuples(st.sampled_from(["replace", "erase", "forget", "keep", "drop part"]), st.integers(1, 9), st.just("")),
-    st.tuples(st.sampled_from(["learn", "sum up", "send"]), st.integers(1, 3), TEXTS),
+    st.tuples(st.sampled_from(["edit", "rename", "correct"]), st.integers(1, 9), TEXTS),
+    st.tuples(
+        st.sampled_from(["replace", "erase", "forget", "keep", "drop part", "drop summary"]),
+        st.integers(1, 9),
+        st.just(""),
+    ),
+    st.tuples(st.sampled_from(["learn", "sum up", "sum up late", "send"]), st.integers(1, 3), TEXTS),
     st.tuples(st.sampled_from(["hide", "show", "move"]), st.integers(1, 3), st.just("")),
     st.tuples(st.just("add up"), st.just(1), st.just("")),
+)
+SUMMARY = (
+    "insert into summary (thread_id, session_id, text, from_message_id, through_message_id, message_count, model,"
+    " settings, tainted) select thread_id, id, %(text)s, 1, {through}, 1, 'm', '{{}}', false from session"
+    " where id = %(n)s"
 )
 DONE = {
     "say": "insert into message (space_id, thread_id, session_id, role, name, text, blocks)"
@@ -58,10 +67,10 @@ DONE = {
     "drop part": "delete from document_part where document_id = %(n)s and part = 2",
     "learn": "insert into memory (space_id, session_id, content, tags)"
     " select space_id, id, %(text)s, '{a}' from session where id = %(n)s",
-    "sum up": "insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,"
-    " message_count, model, settings, tainted)"
-    " select thread_id, id, (select max(id) from summary where session_id = %(n)s), %(text)s, 1,"
-    " coalesce((select max(id) from summary), 0) + 1, 1, 'm', '{}', false from session where id = %(n)s",
+    "sum up": SUMMARY.format(through="coalesce((select max(through_message_id) from summary), 100) + 1"),
+    "sum up late": SUMMARY.format(through="coalesce((select min(through_message_id) from summary), 100) - 1"),
+    "correct": "update summary set text = %(text)s where id = %(n)s",
+    "drop summary": "delete from summary where id = %(n)s",
     "send": "with kept as (insert into document (space_id, message_id, unique_id, name, parts)"
     " select space_id, id, 'u' || id, 'n', 2 from message where session_id = %(n)s order by id desc limit 1"
     " on conflict do nothing returning id, space_id) insert into document_part (document_id, part, space_id, text)"
@@ -112,6 +121,20 @@ def test_the_index_always_equals_a_rebuilt_one(
             pass
         assert index.execute(ENTRIES).fetchall() == kept
         assert index.execute(NUMBERS).fetchall() == index.execute(COUNTED).fetchall()
+
+
+def test_only_the_latest_summary_of_a_session_is_found(index: psycopg.Connection[Any]) -> None:
+    with index.transaction(force_rollback=True):
+        for step, text in (
+            ("sum up", "The boiler will be sold"),
+            ("sum up", "The boiler is kept"),
+            ("sum up late", "The boiler may be sold"),
+        ):
+            do(index, step, 1, text)
+        do(index, "sum up", 2, "Another boiler")
+        assert sorted(search(index, 1, "boiler")) == [("summary", 2, 0), ("summary", 4, 0)]
+        do(index, "drop summary", 2)
+        assert sorted(search(index, 1, "boiler")) == [("summary", 1, 0), ("summary", 4, 0)]
 
 
 @pytest.mark.parametrize(
