@@ -6,7 +6,9 @@ import asyncio
 import logging
 import time
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -156,6 +158,25 @@ async def test_a_clock_set_forward_by_decades_causes_one_run(when: dict[str, Any
     (job,) = scheduler._scheduler.get_jobs()
     assert job.next_run_time > datetime.now(UTC)
     scheduler.stop()
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"])
+@pytest.mark.parametrize("when", [{"minutes": 1}, {"minutes": 90}, *({"at": (h, 30)} for h in range(4))], ids=str)
+def test_each_next_time_is_later_even_when_summer_time_ends(zone: str, when: dict[str, Any]) -> None:
+    """The clocks of these zones change on days of March, April, October and November 2027."""
+    trigger = Scheduler([], ZoneInfo(zone))._trigger(Schedule("work", asyncio.Event().wait, **when))
+    days = [
+        datetime(2027, month, day, tzinfo=UTC) for month, day in ((3, 14), (3, 28), (10, 31), (11, 7), (4, 3), (10, 2))
+    ]
+    for day in days:
+        found = set()
+        for minute in range(0, 36 * 60, 7):
+            now = (day + timedelta(minutes=minute)).astimezone(ZoneInfo(zone))
+            following = trigger.get_next_fire_time(None, now)
+            assert now.astimezone(UTC) < following.astimezone(UTC) <= now.astimezone(UTC) + timedelta(hours=25)
+            found.add(following.astimezone(UTC))
+        if "at" in when:
+            assert all(later - earlier > timedelta(hours=22) for earlier, later in pairwise(sorted(found)))
 
 
 async def test_a_clock_that_is_set_back_reschedules_jobs(

@@ -7,10 +7,11 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import time as clock_time
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from apscheduler.triggers.cron import CronTrigger
+from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 from relay.core import metrics
@@ -20,7 +21,6 @@ from relay.jobs.watch.conditions import Outcome
 
 log = structlog.get_logger()
 
-MOMENT = timedelta(microseconds=1)
 QUIET_SECONDS = 0.2
 """Jobs that turns made due start after no turn has ended for this long, so that they slow no answer down."""
 SOON_SECONDS = 2.0
@@ -33,17 +33,23 @@ class Every(IntervalTrigger):  # type: ignore[misc]
     """Runs at a fixed interval after the last run."""
 
     def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
+        """Returns the next time, as in APScheduler. In UTC: in a local time, the hour that is repeated when summer time
+        ends would lead back an hour."""
+        return now.astimezone(UTC) + timedelta(seconds=self.interval_length)
+
+
+class Daily(BaseTrigger):  # type: ignore[misc]
+    """Runs each day at an hour and minute: the first time, if a day has it twice; an hour later, if a day lacks it.
+    Several missed days count as one. APScheduler's own trigger skips a day when summer time begins."""
+
+    def __init__(self, hour: int, minute: int, zone: tzinfo) -> None:
+        self._time = clock_time(hour, minute, tzinfo=zone)
+
+    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
         """Returns the next time, as in APScheduler."""
-        return now + timedelta(seconds=self.interval_length)
-
-
-class Daily(CronTrigger):  # type: ignore[misc]
-    """Runs each day at an hour and minute. Several missed days count as one."""
-
-    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime | None:
-        """Returns the next time, as in APScheduler."""
-        found: datetime | None = super().get_next_fire_time(None, now + MOMENT)
-        return found
+        today = now.astimezone(self._time.tzinfo)
+        moments = (datetime.combine(today + timedelta(days=days), self._time).astimezone(UTC) for days in (0, 1))
+        return next(moment for moment in moments if moment > now)
 
 
 @frozen
@@ -93,7 +99,7 @@ class Scheduler:
     def _trigger(self, job: Schedule) -> Every | Daily:
         if job.at is None:
             return Every(minutes=job.minutes, timezone=UTC)
-        return Daily(hour=job.at[0], minute=job.at[1], timezone=self._zone)
+        return Daily(*job.at, self._zone)
 
     def _watch_clock(self, before: float) -> None:
         """Reschedules the jobs after the wall clock was set or the machine slept, so that none waits for an outdated
