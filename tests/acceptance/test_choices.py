@@ -116,6 +116,8 @@ async def test_a_setting_is_named_as_the_list_shows_it_and_a_wrong_value_is_expl
         ("timezone lisbon", "Your time zone is Europe/Lisbon"),
         ("Time zone Europe/Paris", "Your time zone is Europe/Paris"),
         ("timezone New York", "Your time zone is America/New_York"),
+        ("timezone GMT-3", "Your time zone is UTC−3, where it's"),
+        ("time zone mst", "I know several with that name: America/Denver, America/Phoenix. Which one?"),
         ("time zone server", "Europe/Berlin (the server's)"),
         ("timezone", "Name a big city in your time zone, or server for the server's: /settings time zone New York"),
         ("learning foo", "learning can be on, ask or off, such as /settings learning off"),

@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from relay.commands.session.settings import zones_named
+from relay.core.zones import say_zone
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.choices import Choices
 from tests.unit.test_commands import ADA, Canned, call, known, opened, row, told
@@ -87,3 +89,31 @@ async def test_today_begins_at_midnight_in_the_persons_time_zone() -> None:
     query = next(given for name, given in searched.calls if name == "find")["query"]
     assert datetime.fromisoformat(query["since"]) == midnight
     assert datetime.fromisoformat(used.calls[0][1]["starts"][-1]) == midnight
+
+
+@pytest.mark.parametrize(
+    ("words", "zones"),
+    [
+        ("GMT-3", ["Etc/GMT+3"]),
+        ("UTC+2", ["Etc/GMT-2"]),
+        ("gmt +5:30", ["Asia/Kolkata"]),
+        ("utc−9:30", ["Pacific/Marquesas"]),
+        ("+1", ["Etc/GMT-1"]),
+        ("UTC+0530", ["Asia/Kolkata"]),
+        ("GMT+0", ["UTC"]),
+        ("UTC+15", []),
+        ("UTC+1:45", []),
+        ("Etc/GMT-3", []),
+        ("EST", ["America/New_York"]),
+        ("mst", ["America/Denver", "America/Phoenix"]),
+        ("utc", ["UTC"]),
+    ],
+)
+def test_a_zone_named_by_its_distance_from_utc_or_abbreviated_is_what_people_mean(words: str, zones: list[str]) -> None:
+    assert zones_named(words) == zones
+
+
+def test_a_zone_is_shown_by_the_distance_that_people_mean() -> None:
+    assert [say_zone(one) for one in ("Etc/GMT+3", "Etc/GMT-12", "Etc/UTC", "Europe/Berlin")] == [
+        "UTC−3", "UTC+12", "Etc/UTC", "Europe/Berlin",
+    ]  # fmt: skip

@@ -12,12 +12,20 @@ from relay.commands.registry import command
 from relay.core.errors import OutOfRange
 from relay.core.frozen import frozen
 from relay.core.text import shorten
+from relay.core.zones import zone_at
 from relay.memory.rows.choices import VALUES, Choices
 
 FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags", "compare")
 """The settings that are on or off: names of the fields of `Choices`."""
 INSTALLATION = ("server", "house")
 """The values of the time zone that mean the installation's."""
+ABBREVIATED = {
+    "est": ("America/New_York",), "edt": ("America/New_York",), "cst": ("America/Chicago", "Asia/Shanghai"),
+    "cdt": ("America/Chicago", "America/Havana"), "mst": ("America/Denver", "America/Phoenix"),
+    "mdt": ("America/Denver",), "pst": ("America/Los_Angeles",), "pdt": ("America/Los_Angeles",),
+    "hst": ("Pacific/Honolulu",),
+}  # fmt: skip
+"""Where the clocks are that people abbreviate. The zones that are named so have no summer time."""
 HOW = (
     "Write a choice and its value, such as /settings sound off. You can set learning (on, ask, off), voice (auto, "
     "always, never), time zone (a big city, or server for the server's), and with on or off: " + ", ".join(FLAGS) + "."
@@ -68,7 +76,8 @@ async def _zone(words: str) -> str:
     found = await asyncio.to_thread(zones_named, words)
     if not found:
         raise OutOfRange(
-            f"I don't know a time zone “{shorten(words, 40)}”. Name a big city in it, or write it like Europe/Berlin."
+            f"I don't know a time zone “{shorten(words, 40)}”. Name a big city in it, or write it like "
+            "Europe/Berlin or UTC+2."
         )
     if len(found) > 1:
         raise OutOfRange(f"I know several with that name: {', '.join(found[:8])}. Which one?")
@@ -76,8 +85,12 @@ async def _zone(words: str) -> str:
 
 
 def zones_named(words: str) -> list[str]:
-    """Returns the IANA zones that match words: full name or city, ignoring case."""
+    """Returns the IANA zones that match words: full name, city, abbreviation or distance from UTC, ignoring case."""
+    if (distant := zone_at(words)) is not None:
+        return [distant] if distant else []
     name = "_".join(words.strip().lower().split())
+    if name in ABBREVIATED:
+        return list(ABBREVIATED[name])
     known = _zones()
     if name in known:
         return [known[name]]
@@ -93,5 +106,10 @@ def _offsets(zone: str) -> tuple[timedelta | None, ...]:
 
 @cache
 def _zones() -> dict[str, str]:
-    """Returns all zones by lower-case name."""
-    return {zone.lower(): zone for zone in available_timezones() if zone not in ("Factory", "localtime")}
+    """Returns all zones by lower-case name, except those that are no places: the sign of Etc/GMT-3 is the opposite of
+    what people mean."""
+    return {
+        zone.lower(): zone
+        for zone in available_timezones()
+        if zone not in ("Factory", "localtime") and not zone.startswith("Etc/")
+    }

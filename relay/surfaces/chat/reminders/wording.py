@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, tzinfo
 
 from relay.core.program import RELAY
+from relay.core.zones import say_zone
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.proactive.rule_words import say_rule
 from relay.surfaces.chat.context import ChatContext
@@ -30,7 +31,7 @@ def plain_moment(at: datetime, zone: tzinfo, now: datetime) -> str:
 
 def say_repeats(one: Reminder, zone: tzinfo) -> str:
     """Says how often a reminder comes. Names its zone if it isn't the reader's."""
-    return one.repeats if str(zone) == one.zone else say_rule(one.rule, one.start_at, one.zone)
+    return one.repeats if str(zone) == one.zone else say_rule(one.rule, one.start_at, say_zone(one.zone))
 
 
 async def say_who_sends(call: ChatContext, does: str = "does that") -> str:

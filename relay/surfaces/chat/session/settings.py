@@ -10,6 +10,7 @@ from relay.commands.session.settings import INSTALLATION, Choice
 from relay.commands.session.settings import settings as settings_command
 from relay.core.models import Button
 from relay.core.text import escape_markdown
+from relay.core.zones import say_zone
 from relay.memory.rows.choices import Choices
 from relay.surfaces.chat.callbacks import AboutPerson
 from relay.surfaces.chat.context import ChatContext
@@ -52,7 +53,7 @@ LABELS: dict[Flag, tuple[str, str]] = {
 ZONE = re.compile(r"^(?:time[ -]?)?zone(?:\s+|$)", re.IGNORECASE)
 """The name of the time zone in a person's words."""
 ASK_ZONE = (
-    "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC. "
+    "– reply to this message with your time zone or a big city in it, such as Europe/Berlin, New York or UTC+2. "
     "I use it for the times I show you."
 )
 
@@ -101,7 +102,7 @@ async def set_zone(call: ChatContext, _: int) -> CommandReply:
 async def _zone_set(call: ChatContext, words: str) -> CommandReply:
     choices = await settings_command(call, Choice("zone", words))
     now = datetime.now(choices.zone_or(call.services.zone))
-    text = f"Your time zone is {escape_markdown(choices.zone)}, where it's {now:%H:%M} now."
+    text = f"Your time zone is {escape_markdown(say_zone(choices.zone))}, where it's {now:%H:%M} now."
     return CommandReply(text, private=True, result=choices)
 
 
@@ -137,7 +138,9 @@ async def _choose(call: ChatContext, user_id: int, choice: Choice) -> ButtonRepl
 
 def _page(call: ChatContext, choices: Choices) -> str:
     """Lists a person's choices, one per line."""
-    zone = escape_markdown(choices.zone or str(call.services.zone)) + ("" if choices.zone else " (the server's)")
+    zone = escape_markdown(say_zone(choices.zone or str(call.services.zone))) + (
+        "" if choices.zone else " (the server's)"
+    )
     lines = [describe_learning(choices, call.services.installation.capture, call.admin)]
     lines += [f"- {words[0] if getattr(choices, name) else words[1]}" for name, words in FLAGS.items()]
     lines.append(f"- {voice.voice_line(call, choices.voice)}")
