@@ -1,16 +1,29 @@
 -- Standing intents: what the model is reminded of when a person mentions something.
 
--- Returns the words of an intent as a search for all of them, each also as the beginning of a longer word, and plurals
--- as their singular. Words such as `the` count only if there are no others. Null: none.
+-- Returns what intents are searched in: the words of a text (A), and their stems in the language that its common words
+-- tell, English (B) or German (C).
+create or replace function relay.mentioned_words(p_text text) returns tsvector
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select setweight(to_tsvector('simple', p_text), 'A') || case
+        when count(*) filter (where ts_lexize('german_stem', word) = '{}')
+            > count(*) filter (where ts_lexize('english_stem', word) = '{}')
+        then setweight(to_tsvector('german', p_text), 'C') else setweight(to_tsvector('english', p_text), 'B') end
+    from unnest(tsvector_to_array(to_tsvector('simple', p_text))) as word
+$$;
+
+-- Returns the words of an intent as a search for all of them in relay.mentioned_words, as they are or inflected. From six
+-- letters on, and in other scripts, each may also begin a longer word; a shorter one begins too many others (car, carpet).
+-- Words such as `the` count only if there are no others. Null: none.
 create or replace function relay.intent_query(p_about text) returns tsquery
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     with said as (
-        select word, ts_lexize('english_stem', word) = '{}' or ts_lexize('german_stem', word) = '{}' as common,
-            word ~ '...s$' and word !~ '[ius]s$' and ts_lexize('english_stem', word) = array[left(word, -1)] as plural
-        from unnest(tsvector_to_array(to_tsvector('simple', p_about))) as word)
-    select to_tsquery('simple', nullif(string_agg(
-        quote_literal(case when plural then left(word, -1) else word end) || ':*', ' & '), ''))
-    from said where not common or not exists (select from said where not common)
+        select word, ts_lexize('english_stem', word) as english, ts_lexize('german_stem', word) as german
+        from unnest(tsvector_to_array(to_tsvector('simple', p_about))) as word),
+    told as (select *, english = '{}' or german = '{}' as common from said)
+    select to_tsquery('simple', nullif(string_agg(format('(%L:%sA | %L:B | %L:C)', word,
+        case when word ~ '^.{6}|[^\x01-\u024f]' then '*' end, coalesce(english[1], word), coalesce(german[1], word)),
+        ' & '), ''))
+    from told where not common or not exists (select from told where not common)
 $$;
 
 -- Tests whether two turns answer the same message: one of them again.
@@ -29,10 +42,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             or p_intent.used_at < now() - make_interval(hours => p_intent.cooldown_hours)), false)
 $$;
 
--- Returns a person's intents that may apply in a turn, newest first: [{id, about, text}].
+-- Returns a person's intents that may apply in a turn, newest first: [{id, about, text, last: it ends with this turn}].
 create or replace function relay.open_intents_for(p_space_id bigint, p_user_id bigint, p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(jsonb_agg(jsonb_build_object('id', i.id, 'about', i.about, 'text', i.text) order by i.id desc), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('id', i.id, 'about', i.about, 'text', i.text, 'last',
+        i.used + (not relay.same_message(i.used_turn, p_turn_id))::integer >= i.most) order by i.id desc), '[]')
     from standing_intent i
     where i.space_id = p_space_id and i.user_id = p_user_id and i.status = 'active' and relay.intent_open(i, p_turn_id)
 $$;
@@ -48,8 +62,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
--- Returns what a person asked to be reminded of when they say this: [{id, about, text}]. One that was shown rests for its
--- cooldown, and ends after it was shown so often; the same message shows it again.
+-- Returns what a person asked to be reminded of when they say this: [{id, about, text, last}]. One that was shown rests for
+-- its cooldown, and ends after it was shown so often; the same message shows it again.
 create or replace function relay.intents_for(p_space_id bigint, p_user_id bigint, p_text text, p_turn_id bigint)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -59,13 +73,13 @@ begin
     if not exists (select from standing_intent where space_id = p_space_id and user_id = p_user_id and status = 'active') then
         return '[]';
     end if;
-    said := to_tsvector('simple', left(p_text, 20000));
+    said := relay.mentioned_words(left(p_text, 20000));
     with due as (
         update standing_intent i set used = used + (not relay.same_message(used_turn, p_turn_id))::integer,
             used_at = now(), used_turn = p_turn_id
         where space_id = p_space_id and user_id = p_user_id and relay.intent_open(i, p_turn_id)
             and said @@ relay.intent_query(about)
-        returning id, about, text)
+        returning id, about, text, used >= most as last)
     select jsonb_agg(to_jsonb(due) order by id) into hits from due;
     return coalesce(hits, '[]');
 end $$;

@@ -31,7 +31,7 @@ from relay.core.limits import PERSONA_TOKENS, SOUL_TOKENS
 from relay.core.models import Block, Incoming
 from relay.core.prompt_markup import (
     CACHE,
-    clean_name,
+    call_person,
     cut_to_tokens,
     estimate_tokens,
     mark_untrusted,
@@ -48,6 +48,7 @@ MEMORY_TOKENS = 6_000
 RECENT_TOKENS = 60_000
 WORDLESS = "The user sent this without a word. Say briefly what it is and what matters in it, and offer what you could do next."
 CAPTION = "The caption says what the user wants with it, unless it is evidently copied from elsewhere."
+LAST_MENTION = " (This was the last time: say so, and that it can be set again.)"
 SECOND = (
     "They want two answers to choose from. This was the first. Give a clearly different one: another length, form or "
     "tone, but the same facts."
@@ -101,7 +102,9 @@ def build_prompt(
     group = incoming.space.kind == "group"
     layers = build_layers(incoming, context, zone, memory_tokens)
     window = fit_window(incoming, context, recalled, layers.memory, share, media)
-    messages = history(window.context.summary, window.recent, group, zone, window.shown, window.composed.text)
+    messages = history(
+        window.context.summary, window.recent, group, zone, window.shown, window.composed.text, incoming.people
+    )
     mark_last_said(messages)
     present = present_message(incoming, context, window.recent, zone, group, window.here)
     about = turn_notes(incoming, context, window.found, zone, group, layers.reminders)
@@ -142,12 +145,16 @@ class Layers:
 def build_layers(incoming: Incoming, context: Context, zone: tzinfo, memory_tokens: int) -> Layers:
     """Returns the layers before the conversation, each within its budget. `memory_tokens`: that of memories."""
     group = incoming.space.kind == "group"
-    lent = [row if row.kind == "learning" else replace(row, subject=incoming.name) for row in context.lent]
+    lent = [
+        row if row.kind == "learning" else replace(row, subject=incoming.name, subject_id=incoming.user_id)
+        for row in context.lent
+    ]
     known: list[Memory] = [*context.memories, *lent] if memory_tokens else []
     counts = context.memory_counts if memory_tokens else {}
-    memory = memory_layer(known, counts, group, memory_tokens, zone, context.faded)
+    memory = memory_layer(known, counts, group, memory_tokens, zone, context.faded, incoming.people)
     begun = time.perf_counter()
-    liked = preference_layer(context.preferences, speaker=clean_name(incoming.name) if group else "")
+    speaker = call_person(incoming.user_id, incoming.name, incoming.people)
+    liked = preference_layer(context.preferences, speaker=speaker if group else "")
     reminders = (liked.text if group else "", reminder(liked, incoming.text))
     metrics.observe_preferences(context.preference_seconds + time.perf_counter() - begun)
     persona = ""
@@ -269,14 +276,16 @@ def turn_notes(
     elif any(block.get("untrusted") == "caption" for block in blocks):
         notes.append(CAPTION)
     if incoming.reply_to:
-        notes.append(reply_note(incoming.reply_to, context.reply_to, incoming.user_id, zone))
+        notes.append(reply_note(incoming.reply_to, context.reply_to, incoming, zone))
     others = incoming.user_id if group else None
     if found:
-        notes.append("<recalled>\n" + "\n".join(passage(row, zone, others) for row in found) + "\n</recalled>")
+        notes.append(
+            "<recalled>\n" + "\n".join(passage(row, zone, others, incoming.people) for row in found) + "\n</recalled>"
+        )
     notes += filter(None, preferences)
     for one in context.intents:
         said = neutralize_markup(" ".join(f"{one.about}: {one.text}".split()))
-        notes.append(f"They asked to be reminded of this when they mention it: {said}")
+        notes.append(f"They asked to be reminded of this when they mention it: {said}{LAST_MENTION * one.last}")
     if incoming.first:
         notes.append(f"{SECOND}\n{mark_untrusted(cut_to_tokens(incoming.first, SECOND_TOKENS), 'answer')}")
     if incoming.critique:

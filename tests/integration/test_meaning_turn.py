@@ -12,6 +12,7 @@ import pytest
 
 from relay.clients.offline import OfflineModel
 from relay.conversation.engine import Engine
+from relay.conversation.prompt import build_prompt
 from relay.conversation.recalling import VECTOR_SECONDS
 from relay.conversation.turn import answer, begin
 from relay.core import metrics
@@ -151,3 +152,44 @@ async def test_a_message_that_is_answered_again_shows_its_intent_again(driver: T
         await driver.close(turn)
     assert shown == [["take the insurance card"], ["take the insurance card"], []]
     assert [one.used for one in await store.intents(private(ADA), ADA)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("about", "texts", "others"),
+    [
+        ("car", ["my car makes a noise", "two cars", "the car's door"],
+         ["I really care about this", "who cares", "pass me the cardboard", "the carpet is dirty"]),
+        ("Mum", ["Mum called"], ["he mumbles all the time"]),
+        ("Tim", ["ich habe Tim gesehen"], ["many times", "set a timer"]),
+        ("Hund", ["die Hunde bellen", "mit den Hunden war es schön", "Hund!"], ["a hundred times"]),
+        ("allergies", ["my allergy is back"], []),
+        ("Zahnarzt", ["der Zahnarzttermin ist morgen"], []),
+        ("dentist", ["two dentists"], []),
+        ("치과", ["치과에 갔다"], []),
+        ("the car park", ["is the car in a park?"], ["the car is red"]),
+    ],
+)  # fmt: skip
+async def test_words_are_recognised_inflected_but_short_ones_not_in_longer_words(
+    driver: TurnDriver, about: str, texts: list[str], others: list[str]
+) -> None:
+    await driver.exchange(ADA, "hello")
+    await driver.store.make_intent({
+        "space": private(ADA).as_json(), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "about": about,
+        "text": "ask about it", "turn_id": None, "proposed": False, "mention_hours": 0, "mention_times": 9,
+    })  # fmt: skip
+    shown = {text: bool((await driver.exchange(ADA, text)).context.intents) for text in [*texts, *others]}
+    assert shown == dict.fromkeys(texts, True) | dict.fromkeys(others, False)
+
+
+async def test_the_model_is_told_which_mention_is_the_last(driver: TurnDriver) -> None:
+    await driver.exchange(ADA, "hello")
+    await driver.store.make_intent({
+        "space": private(ADA).as_json(), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "about": "car",
+        "text": "book the service", "turn_id": None, "proposed": False, "mention_hours": 0, "mention_times": 2,
+    })  # fmt: skip
+    told = []
+    for text in ("my car", "the car", "a car"):
+        made = await driver.exchange(ADA, text)
+        prompt = str(build_prompt(made.incoming, made.context, [], UTC).messages)
+        told.append(("book the service" in prompt, "This was the last time" in prompt))
+    assert told == [(True, False), (True, True), (False, False)]

@@ -200,6 +200,8 @@ class ShownIntent:
     id: int
     about: str
     text: str
+    last: bool = False
+    """It ends now: it was shown as often as it may be."""
 
 
 @frozen
