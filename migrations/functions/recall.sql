@@ -77,7 +77,7 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
                 where session_id = b.session_id and kind = 'message' and source_id > b.source_id and not b.answers
                 order by source_id limit 1) one cross join lateral (
                 select one.id, one.length, one.answers as exchange,
-                    case when b.asks and not one.answers then 0.9 else 0.6 end::real as share
+                    case when b.asks then 0.9 else 0.6 end::real as share
                 union all
                 select two.id, two.length, false, 0.3::real from (
                     select id, length, role from entry

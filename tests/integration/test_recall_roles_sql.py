@@ -202,6 +202,18 @@ async def test_an_answer_is_found_through_its_question(driver: TurnDriver) -> No
     assert "Marine epoxy, then two coats of spar." in await found(driver, "cedar canoe varnish", 2)
 
 
+async def test_a_question_is_recalled_together_with_its_answer(driver: TurnDriver) -> None:
+    for number in range(12):
+        await driver.exchange(ADA, f"Aunt {number} wrote me about the garden of her school", "How nice of her.")
+    answer = "Take the Grundfos SCALA2. It costs 389 €, and it is quiet enough for the cellar."
+    await driver.exchange(ADA, "Which pump fits the cistern?", answer)
+    for number in range(12):
+        await driver.exchange(ADA, f"Uncle {number} sang in the choir of the village", "Lovely.")
+    text = "Which pump did you suggest for the cistern?"
+    turn = await driver.turn(ADA, text, topic_id=5)
+    assert answer in [row.snippet for row in await driver.store.recall(incoming_of(turn, text, private(ADA)))]
+
+
 async def test_a_relevance_floor_omits_only_what_is_below_it(driver: TurnDriver, sql: Sql) -> None:
     for number in range(4):
         await driver.exchange(ADA, f"The kayak trip number {number} went along the river", "Which river was it?")
