@@ -55,7 +55,7 @@ begin
     perform relay.register_sessions(ids), relay.touch_sessions(ids)
     from (select array_agg(session_id) as ids from composition_part where composition_id = made) sessions;
     perform relay.settle_composition(made, false);
-    return relay.composition_json(made);
+    return relay.composition_since(relay.composition_json(made));
 end $$;
 
 -- Names what a composition's parts are made of: all messages of their sessions, so that erasing any part of a session

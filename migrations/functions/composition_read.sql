@@ -12,7 +12,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'parts', coalesce((
             select jsonb_agg(jsonb_build_object('session_id', p.session_id, 'title', s.title, 'words', f.words,
                 'first', f.created_at, 'version', p.version, 'tokens', p.tokens, 'messages', p.messages,
-                'allocation', p.allocation, 'asked', p.asked, 'reason', p.reason,
+                'allocation', p.allocation, 'asked', p.asked, 'reason', p.reason, 'version_id', p.compression_id,
                 'gone', p.version <> 'original' and coalesce(v.status in ('failed', 'dropped'), true),
                 'due', coalesce(v.status = 'due', false)) order by p.place)
             from composition_part p join session s on s.id = p.session_id
@@ -24,11 +24,18 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from composition c join thread t on t.id = c.thread_id where c.id = p_composition_id
 $$;
 
+-- Adds to the parts of a composition what their versions lack by now.
+create or replace function relay.composition_since(p_composition jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select jsonb_set(p_composition, '{parts}', coalesce(jsonb_agg(relay.with_since(part) order by place), '[]'))
+    from jsonb_array_elements(p_composition -> 'parts') with ordinality as one (part, place)
+$$;
+
 -- Returns a composition of a space by its id, or by its name: that of this thread, else the newest elsewhere. p_which:
 -- {id} or {name, chat_id, topic_id}; p_rows: with its text. Besides, confirm: dropping it asks first. Null if there is none.
 create or replace function public.relay_composition(p_space jsonb, p_which jsonb, p_rows boolean) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select relay.composition_json(c.id) || jsonb_build_object('rows', case when p_rows then c.rows end,
+    select relay.composition_since(relay.composition_json(c.id)) || jsonb_build_object('rows', case when p_rows then c.rows end,
         'confirm', relay.context_settings(c.space_id) #> '{ui,confirmDestructiveActions}')
     from composition c join thread t on t.id = c.thread_id
     where c.space_id = relay.find_space(p_space) and c.deleted_at is null

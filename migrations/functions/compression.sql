@@ -116,6 +116,18 @@ begin
     return to_jsonb(made);
 end $$;
 
+-- Forgets the cached chunks of a session, or of one of its versions, so that a model is asked for them again.
+create or replace function public.relay_forget_chunks(p_space jsonb, p_session_id bigint, p_source_id bigint) returns jsonb
+language sql set search_path = relay, extensions, pg_temp as $$
+    with gone as (
+        delete from result where space_id = relay.find_space(p_space) and name = 'compress' and inputs && case
+            when p_source_id is null then relay.input_names('message', array(
+                select id from relay.version_messages(p_session_id)))
+            else relay.input_names('version', array[p_source_id]) end
+        returning 1)
+    select to_jsonb(count(*)) from gone
+$$;
+
 -- Returns the input of a held job that makes a version. Null if the process lost the job, or the version is no longer
 -- wanted.
 create or replace function public.relay_compression_work(p_job_id bigint, p_fence bigint) returns jsonb
@@ -123,6 +135,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', c.id, 'session_id', c.session_id, 'thread_id', c.thread_id, 'space_id', c.space_id,
         'user_id', nullif(c.created_by, 0), 'settings', c.settings, 'source_id', c.source_id,
         'through', (select through_message_id from compression where id = c.source_id),
+        'read_at', coalesce((
+            select coalesce((derivation ->> 'read_at')::timestamptz, created_at) from compression
+            where id = c.source_id), now()),
         'units', (
             select coalesce(jsonb_agg(to_jsonb(u) order by u.place), '[]')
             from relay.version_units(c.session_id, c.source_id) u))

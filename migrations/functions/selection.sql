@@ -16,7 +16,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Chooses a version of a session of so many tokens: {choice: 'original', 'version' or 'need-new-compression', id, name,
--- tokens, score}. What fits as it is needs no version.
+-- tokens, score}. What fits as it is needs no version. A version's score shrinks by the share of the session that was said
+-- since, and markers set since count as summarised; one that lacks a change or a pinned marker is not chosen.
 create or replace function relay.select_version(p_session_id bigint, p_tokens bigint, p_criteria jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case
@@ -26,8 +27,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             'tokens', best.output_tokens, 'score', best.score)
         else jsonb_build_object('choice', 'need-new-compression', 'score', best.score) end
     from (select 1) one left join (
-        select c.id, c.name, c.output_tokens, relay.version_score(c, p_criteria) as score from compression c
-        where c.session_id = p_session_id and c.status = 'ready'
+        select c.id, c.name, c.output_tokens, relay.version_score(jsonb_populate_record(c, jsonb_build_object('keepit',
+                c.keepit || jsonb_build_object('summarized', coalesce((c.keepit ->> 'summarized')::bigint, 0)
+                    + (since ->> 'markers')::bigint))), p_criteria)
+            * greatest(0, 1 - (since ->> 'tokens')::numeric / greatest(p_tokens, 1)) as score
+        from compression c cross join lateral relay.version_since(c) since
+        where c.session_id = p_session_id and c.status = 'ready' and since @> '{"changes": 0, "pins": 0}'
         order by score desc, c.output_tokens desc, c.id desc limit 1) best on true
 $$;
 
@@ -85,7 +90,7 @@ $$;
 -- Plans a composition of a space. p_request: {budget, strategy, order: 'time' or 'given', parts: [{session_id, version:
 -- null, 'original', 'new' or a name, allocation, recompress: settings}]}. Returns {budget, strategy, total: estimated
 -- tokens, new: versions to make, parts: [{place, session_id, title, words, first, tokens, messages, asked, allocation,
--- version, version_id, settings, estimate, reason, versions: [{id, name, tokens, ratio}]}]}, or {refused, what}: no_session,
+-- version, version_id, since, settings, estimate, reason, versions: [{id, name, tokens, ratio}]}]}, or {refused, what}: no_session,
 -- empty, twice, no_version, nothing_left.
 create or replace function relay.composition_plan(p_space_id bigint, p_request jsonb) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
@@ -118,8 +123,8 @@ begin
         return jsonb_build_object('refused', 'nothing_left');
     end if;
     parts := (
-        select jsonb_agg(relay.chosen_part(p_space_id, p || jsonb_build_object('allocation',
-                coalesce((p ->> 'allocation')::bigint, shares[unshared]))) order by
+        select jsonb_agg(relay.with_since(relay.chosen_part(p_space_id, p || jsonb_build_object('allocation',
+                coalesce((p ->> 'allocation')::bigint, shares[unshared])))) order by
             case when p_request ->> 'order' = 'given' then (p ->> 'place')::integer else n end)
         from (select p, n, count(*) filter (where p ->> 'allocation' is null) over (order by n) as unshared
             from jsonb_array_elements(parts) with ordinality as e (p, n)) listed);
@@ -127,6 +132,14 @@ begin
         'total', (select sum((p ->> 'estimate')::bigint) from jsonb_array_elements(parts) p),
         'new', (select count(*) from jsonb_array_elements(parts) p where p ->> 'version' = 'new'));
 end $$;
+
+-- Adds to a part of a composition what its version lacks (`since`).
+create or replace function relay.with_since(p_part jsonb) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select p_part || coalesce((
+        select jsonb_build_object('since', relay.version_since(c)) from compression c
+        where c.id = (p_part ->> 'version_id')::bigint and c.status = 'ready'), '{}')
+$$;
 
 -- Reads the request for one session. allocation is null if the strategy decides: a version with a known size gets that.
 create or replace function relay.planned_part(p_space_id bigint, p_asked jsonb) returns jsonb
@@ -201,6 +214,7 @@ begin
         defaults := relay.context_settings(p_space_id) -> 'defaults';
         settings := jsonb_build_object('mode', 'uniform', 'aggressiveness', 'moderate',
             'compactionRatio', least(greatest(ceil(tokens::numeric / greatest(allocation, 1))::integer, 2), 100),
+            'maxTokens', greatest(allocation, 1),
             'model', defaults -> 'model', 'method', 'model', 'skipFirstMessages', 0,
             'keepitMode', case when (defaults ->> 'keepitDecayEnabled')::boolean then 'decay' else 'preserve-all' end);
     end if;

@@ -20,6 +20,34 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and s.id = coalesce(p_session_id, (relay.find_thread(p_space, p_chat_id, p_topic_id)).session_id)
 $$;
 
+-- Counts what a version lacks that its session has by now: {messages: said since, tokens: theirs, changes: messages that it
+-- was made from and that were edited, replaced or restored since, markers: set since, or made heavier than when it
+-- summarised them, pins: those of them that are never summarised}.
+create or replace function relay.version_since(p_version relay.compression) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with read as (
+        select coalesce((p_version.derivation ->> 'read_at')::timestamptz, p_version.created_at) as at,
+            relay.inputs_of('message', p_version.inputs) as ids),
+    said as (
+        select m.id, m.text, m.id > p_version.through_message_id as later,
+            ids <> '{}' and not m.id = any (ids) or exists (
+                select from message_version w where w.message_id = m.id and w.replaced_at > read.at) as changed
+        from read, relay.version_messages(p_version.session_id) m),
+    marked as (
+        select k.weight from keepit k join said on said.id = k.message_id
+        where k.session_id = p_version.session_id and k.removed_at is null and not exists (
+            select from compression_keepit e where e.compression_id = p_version.id and e.keepit_id = k.id
+                and (e.survived or e.weight >= k.weight)))
+    select jsonb_build_object('messages', count(*) filter (where later),
+        'tokens', coalesce(sum(relay.token_count(text)) filter (where later), 0),
+        'changes', count(*) filter (where changed and not later) + (
+            select count(*) from read, message m where m.id = any (ids) and m.status = 'replaced'),
+        'markers', (select count(*) from marked),
+        'pins', (select count(*) from marked where weight >= (
+            relay.context_settings(p_version.space_id) #>> '{keepitDecay,pinnedWeight}')::numeric))
+    from said
+$$;
+
 -- Returns a version without its rows. `active`: a running session began with a composition that holds it.
 create or replace function relay.version_json(p_version relay.compression) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -31,7 +59,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'ratio', p_version.ratio, 'keepit', p_version.keepit, 'model', p_version.model, 'tainted', p_version.tainted,
         'created_at', p_version.created_at, 'last_used_at', p_version.last_used_at,
         'done', p_version.usage -> 'done', 'total', p_version.usage -> 'total',
-        'fresh', (select count(*) from relay.version_messages(s.id) m where m.id > p_version.through_message_id),
+        'since', relay.version_since(p_version),
         'compositions', held.names, 'active', held.active)
     from session s cross join lateral (
         select coalesce(jsonb_agg(distinct c.name), '[]') as names,

@@ -129,11 +129,19 @@ async def test_a_version_is_made(
     assert (made.status_code, made.json()) == (202, {"versionId": "v001", "status": "due"})
     assert await sql("select kind from job where kind = 'compression'") == [("compression",)]
     await sql("update compression set status = 'ready', rows = '[]', through_message_id = 999")
+    await sql("insert into compression_keepit select 1, id, weight, 0.65, weight > 0.65 from keepit")
     there = await api.post(path, json=wish)
     assert (there.status_code, there.json()) == (200, {"versionId": "v001", "status": "ready"})
+    await sql("delete from compression_keepit where keepit_id = (select min(id) from keepit)")
+    pinned = (await api.get(f"{path}/v001")).json()
+    assert (pinned["fresh"], pinned["changed"], pinned["marked"]) == (0, 0, 1)
+    anew = await api.post(path, json=wish)
+    assert (anew.status_code, anew.json()) == (202, {"versionId": "v002", "status": "due"}), "v001 lacks the marker"
+    await sql("delete from job")
+    await sql("delete from compression where id = 2")
     again = await api.post(path, json=wish | {"again": True, "sourceVersion": "v001"})
     await fails(again, 422, "out_of_range")
-    assert (await api.post(path, json=wish | {"again": True})).json()["versionId"] == "v002"
+    assert (await api.post(path, json=wish | {"again": True})).json()["versionId"] == "v003"
     minimal = {
         "mode": "tiered",
         "customTiers": [{"endPercent": 100, "compactionRatio": 4, "aggressiveness": "minimal"}],
@@ -262,7 +270,8 @@ async def test_a_composition_is_made(
     asked: Json = {"name": "Garden", "components": [one], "totalTokenBudget": 16_000, "outputFormat": "both"}
     shown = await api.post(path, json=asked | {"preview": True})
     assert (shown.status_code, shown.json()["totalTokens"], shown.json()["toMake"]) == (200, 1_000, 0)
-    assert shown.json()["components"][0]["versions"] == [{"versionId": "v001", "tokens": 1_000}]
+    [part] = shown.json()["components"]
+    assert (part["versions"], part["since"]) == ([{"versionId": "v001", "tokens": 1_000}], "7 markers")
     made = await api.post(path, json=asked)
     assert (made.status_code, made.json()["status"]) == (201, "ready")
     await fails(await api.post(path, json=asked), 409, "conflict")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from relay.memory.contexts.composed import as_markdown
-from relay.memory.rows.contexts.composition import ComposeRequest, Composition, PartAsked, Refusal
+from relay.memory.rows.contexts.composition import ComposeRequest, Composition, CompositionPlan, PartAsked, Refusal
 from relay.memory.rows.sessions import SessionEnd
 from relay.memory.store import Store
+from relay.surfaces.chat.contexts.compose import plan_line
 from relay.surfaces.chat.contexts.composition import composed_page
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private, send_queued
@@ -168,6 +170,27 @@ async def test_a_part_uses_a_named_a_chosen_or_a_new_version(driver: TurnDriver,
     assert (waiting.status, [part.tokens for part in waiting.parts]) == ("making", [1_000, 4_000, None])
     ready = await compose(driver.store, request((one, PartAsked("2")), (two, PartAsked("v001")), name="other"))
     assert (ready.status, ready.total_tokens, ready.tainted) == ("ready", 5_000, True)
+
+
+async def test_a_chosen_version_says_what_it_lacks(driver: TurnDriver, sql: Sql) -> None:
+    """Somebody chose the version. Chosen by itself, one that lacks a change would not be used."""
+    (one,) = await sessions(driver, sql, 50_000)
+    await sql(INSERT, 1, "v001_tiered-standard_4k", 4_000, rows("the code is 1111"), False, one)
+    [(said,)] = await sql("select min(id) from message where session_id = %s", one)
+    await sql("update compression set through_message_id = %s, inputs = array['message:' || %s]", said, said)
+    named = request((one, PartAsked("v001")), name="named")
+    made = await compose(driver.store, named)
+    assert "v001, 4,000 tokens, without 1 message since" in composed_page(made).text
+    await sql(
+        "insert into message_version (message_id, text, blocks, untrusted) values (%s, '1111', '[]', false)", said
+    )
+    again = await compose(driver.store, replace(named, replaces=made.id))
+    assert (again.status, again.parts[0].version) == ("ready", "v001_tiered-standard_4k")
+    assert again.parts[0].since.told == "1 message and 1 change"
+    plan = await driver.store.plan_composition(private(ADA), named)
+    assert isinstance(plan, CompositionPlan)
+    assert plan_line(plan.parts[0]) == "Plan 0 · v001, 4,000 – as you chose, without 1 message and 1 change since"
+    assert (await compose(driver.store, request(one))).parts[0].reason == "new"
 
 
 async def test_a_composition_over_budget_is_stored_but_unusable_until_changed(driver: TurnDriver, sql: Sql) -> None:

@@ -229,7 +229,7 @@ async def test_a_version_says_how_much_was_said_since(driver: TurnDriver, store:
     chat = Chat(store, private(ADA))
     assert "since" not in await chat.press(OpenVersion(made))
     await sql("update compression set through_message_id = (select min(id) from message)")
-    assert "\n\n1 new message since\n\n" in await chat.press(OpenVersion(made))
+    assert "\n\n1 message since\n\n" in await chat.press(OpenVersion(made))
 
 
 async def test_a_search_names_a_version_by_its_session(driver: TurnDriver, store: Store, sql: Sql) -> None:

@@ -126,6 +126,16 @@ async def test_a_version_is_previewed_made_and_downloaded(store: Store, sql: Sql
     assert sum(line.get("kept", False) for line in lines[1:]) == 4
 
 
+async def test_making_the_same_version_again_asks_the_model_anew(store: Store, sql: Sql) -> None:
+    await long_session(sql, 60, 12_000)
+    model = Obedient()
+    phone = Phone(store, model)
+    for number in (1, 2):
+        await phone.say("30:1")
+        assert f"**v00{number}&#95;" in await phone.press("Make it")
+    assert model.asked[0] in model.asked[1:]
+
+
 async def test_buttons_change_the_settings_of_a_version(store: Store, sql: Sql) -> None:
     session = await long_session(sql, 60, 12_000)
     phone = Phone(store, Obedient())

@@ -187,6 +187,51 @@ async def test_too_long_model_results_are_requested_once_more_and_cut(store: Sto
     assert all(row.text.endswith(".") for row in found.rows)
 
 
+async def test_a_version_for_a_share_never_exceeds_it(store: Store, sql: Sql) -> None:
+    session = await long_session(sql, 60, 12_000, weights=("1.00", "1.00"))
+    settings = CompressionSettings(mode="uniform", ratio=6, most=2_000).as_json()
+    for model in (Obedient(longer=1.3), Obedient(longer=1.3)):
+        found = await opened(store, await make(store, compressor_of(store, model), session, settings))
+        assert found.version.output_tokens is not None
+        assert 1_800 < found.version.output_tokens <= 2_000
+        assert {content for _, content in session.contents} <= {row.text for row in found.rows}
+        assert found.rows[-1].through == session.messages
+    assert model.asked == [], "what is in the cache is cut to size, too"
+
+
+class Curt(Obedient):
+    """A model that leaves almost everything out in its first answer, and is obedient then."""
+
+    def answer(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{"role": "user", "text": "I moved.", "through": 60}] if len(self.asked) == 1 else rows
+
+
+async def test_a_much_too_short_model_result_is_requested_once_more(store: Store, sql: Sql) -> None:
+    session = await long_session(sql, 60, 12_000, weights=())
+    model = Curt()
+    found = await opened(store, await make(store, compressor_of(store, model), session, STRONG))
+    assert len(model.asked) == 2
+    assert "too short" in model.asked[1]
+    assert len(found.rows) == 2
+
+
+class Cut(Obedient):
+    """A model whose first answer is cut off before its first row ends."""
+
+    def answer(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        self.stop_reason = "max_tokens" if len(self.asked) == 1 else "tool_use"
+        return [] if len(self.asked) == 1 else rows
+
+
+async def test_a_model_whose_answer_was_cut_off_is_told_so(store: Store, sql: Sql) -> None:
+    session = await long_session(sql, 60, 12_000, weights=())
+    model = Cut()
+    found = await opened(store, await make(store, compressor_of(store, model), session, STRONG))
+    assert len(model.asked) == 2
+    assert "cut off: it was too long" in model.asked[1]
+    assert len(found.rows) == 2
+
+
 async def test_the_last_failure_marks_the_version_as_failed(store: Store, sql: Sql) -> None:
     session = await long_session(sql, 20, 4_000)
     model = Obedient()
@@ -302,7 +347,50 @@ async def test_new_messages_are_counted_and_an_unanswered_one_is_not_read(store:
               "session_id, 'assistant', 'Here.', '[]' from message limit 1")  # fmt: skip
     page = await store.versions(private(ADA), session.id, 0, 10)
     assert page is not None
-    assert [(one.id, one.fresh) for one in page.versions] == [(id, 2)]
+    assert [(one.id, one.since.messages) for one in page.versions] == [(id, 2)]
+
+
+async def test_an_outdated_version_tells_what_it_lacks_and_is_not_chosen(store: Store, sql: Sql) -> None:
+    """The order of the steps matters: each makes the version lack something more."""
+    session = await long_session(sql, 40, 8_000, weights=())
+    id = await make(
+        store, compressor_of(store, Obedient()), session, CompressionSettings(mode="uniform", ratio=4).as_json()
+    )
+
+    async def lacks() -> str:
+        return (await opened(store, id)).version.since.told
+
+    async def chosen() -> str:
+        ask = """select public.relay_select_version(%s, '{"maxTokens": 4000, "preserveKeepits": true}')"""
+        return str((await sql(ask, session.id))[0][0].get("name"))
+
+    first = (await opened(store, id)).version.name
+    assert (await lacks(), await chosen()) == ("", first)
+    said = [message for (message,) in await sql("select id from message order by id")]
+    pinned = await mark(sql, said[3], "1.00", "garage")
+    assert (await lacks(), await chosen()) == ("1 marker", "None")
+    await sql("update keepit set weight = 0.1")
+    assert (await lacks(), await chosen()) == ("1 marker", "None"), "a version that kept one of one would be better"
+    await sql("update keepit set removed_at = now()")
+    assert (await lacks(), await chosen()) == ("", first)
+    await sql(
+        "insert into message_version (message_id, text, blocks, untrusted)"
+        " select id, text, '[]', false from message where id = %s", said[5],
+    )  # fmt: skip
+    assert (await lacks(), await chosen()) == ("1 change", "None"), "it still has the old wording"
+    second = await make(store, compressor_of(store, Obedient()), session, STRONG)
+    assert (await opened(store, second)).version.since.told == ""
+    third = await make(store, compressor_of(store, Obedient()), session, STRONG, source_id=id)
+    assert (await opened(store, third)).version.since.told == "1 change", "its source has the old wording"
+    await sql("delete from message_version")
+    more = """insert into message (space_id, thread_id, session_id, role, user_id, text, blocks)
+        select space_id, thread_id, session_id, role, user_id, text, '[]' from message
+        where session_id = %s and id <= %s order by id"""
+    await sql(more, session.id, said[1])
+    assert (await lacks(), await chosen()) == ("2 messages", first), "little was said since"
+    await sql(more, session.id, said[27])
+    await sql("update keepit set removed_at = null where id = %s", pinned)
+    assert (await lacks(), await chosen()) == ("30 messages and 1 marker", "None")
 
 
 async def test_others_words_are_marked_as_untrusted_and_taint_the_version(store: Store, sql: Sql) -> None:

@@ -296,4 +296,9 @@ def test_rows_that_are_too_long_are_cut_at_a_whole_sentence() -> None:
     rows = [WrittenRow("user", "One two three. Four five six.", 1), WrittenRow("user", "Seven.", 2)]
     assert cut(rows, 5) == (WrittenRow("user", "One two three.", 1),)
     assert cut(rows, 50) == tuple(rows)
-    assert cut(rows, 1) == (WrittenRow("user", "One two three.", 2),), "part of it is kept"
+    assert cut(rows, 2) == (WrittenRow("user", "One two", 2),), "part of it is kept"
+    endless = (WrittenRow("user", "and then " * 500, 1),)
+    [row] = cut(endless, 50)
+    assert row.text == ("and then " * 500)[:200].rpartition(" ")[0]
+    spaced = (WrittenRow("user", "One.\n\nTwo.", 1), WrittenRow("assistant", "Three.", 2))
+    assert cut(spaced, 50) == spaced, "what fits stays as it is"

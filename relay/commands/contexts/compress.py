@@ -143,12 +143,16 @@ async def _no_model(ctx: CommandContext) -> str:
 async def make_version(
     ctx: CommandContext, session_id: int, settings: CompressionSettings, source_id: int | None = None
 ) -> Making:
-    """Makes a version, or requests it if that takes a model and nobody at a terminal waits. Raises `OutOfRange` if
-    there is nothing to make it from, and `NotAllowed`."""
+    """Makes a version, or requests it if that takes a model and nobody at a terminal waits. Whoever makes the same one
+    again wants another, so the model is asked anew. Raises `OutOfRange` if there is nothing to make it from, and
+    `NotAllowed`."""
     await ctx.require_sight()
     check_switch(ctx, ctx.space)
-    if settings.method == "model" and (why := await _no_model(ctx)):
-        return Making("no_budget", why)
+    if settings.method == "model":
+        if why := await _no_model(ctx):
+            return Making("no_budget", why)
+        if await find_made(ctx, session_id, settings, source_id):
+            await ctx.store.forget_chunks(ctx.space, session_id, source_id)
     made = await ctx.store.make_version(ctx.space, session_id, ctx.user_id, settings.as_json(), source_id)
     if made is None:
         raise OutOfRange(NOTHING)
@@ -214,13 +218,13 @@ async def complete_settings(ctx: CommandContext, given: Mapping[str, Any]) -> Co
 async def find_made(
     ctx: CommandContext, session_id: int, settings: CompressionSettings, source_id: int | None
 ) -> Version | None:
-    """Returns the newest ready version of a session that these settings would make again. Raises `OutOfRange` if there
-    is nothing to compress."""
+    """Returns the newest ready version of a session that these settings would make again: nothing was said,
+    changed or marked since. Raises `OutOfRange` if there is nothing to compress."""
     await ctx.require_sight()
     outline = await ctx.store.session_outline(ctx.space, ctx.chat_id, ctx.topic_id, session_id, source_id)
     if outline is None or not outline.units:
         raise OutOfRange(NOTHING)
     wanted = settings.as_json() | {"sessionDistance": settings.distance or outline.distance}
     made = await all_versions(ctx, session_id)
-    return next((v for v in made if v.status == "ready" and v.settings == wanted and v.source_id == source_id
-                 and not v.fresh), None)  # fmt: skip
+    same = (v for v in made if v.status == "ready" and v.settings == wanted and v.source_id == source_id)
+    return next((v for v in same if not v.since.told), None)

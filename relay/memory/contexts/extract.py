@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from relay.core.frozen import frozen
+from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.pieces import Piece, Stretch
 from relay.memory.contexts.sentences import (
     DATES,
@@ -26,6 +27,7 @@ from relay.memory.contexts.sentences import (
     sentences_of,
     words_of,
 )
+from relay.memory.rows.contexts.compression import SourceUnit
 from relay.memory.rows.contexts.versions import VersionRow
 
 EXCHANGE_SHARE = 0.05
@@ -87,6 +89,19 @@ def extract(stretches: Sequence[Stretch], weights: Weights = WEIGHTS) -> list[Ve
     pieces = [piece for stretch in stretches for piece in stretch.pieces]
     longest = [max(LEAST_WHOLE, stretch.target * 2) for stretch in stretches for _ in stretch.pieces]
     return pick(stretches, [stretch.target for stretch in stretches], weigh(pieces, weights, longest))
+
+
+def squeeze(rows: Sequence[VersionRow], most: int) -> list[VersionRow]:
+    """Returns the rows cut to a number of tokens: what is kept stays, and of the others the sentences with the most
+    worth."""
+    kept = [row for row in rows if row.kept]
+    pieces = [
+        Piece(SourceUnit(first=row.first, through=row.through, role=row.role, text=row.text, at=row.at), row.text, 0)
+        for row in rows if not row.kept
+    ]  # fmt: skip
+    left = most - sum(estimate_tokens(row.text) for row in kept)
+    chosen = choose(weigh(pieces, WEIGHTS, [max(LEAST_WHOLE, left * 2)] * len(pieces)), left, [])
+    return [*kept, *(row_of(pieces[place], sentences) for place, sentences in sorted(chosen.items()))]
 
 
 def pick(stretches: Sequence[Stretch], targets: Sequence[int], weighed: Sequence[WeighedSentence]) -> list[VersionRow]:

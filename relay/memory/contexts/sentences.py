@@ -94,6 +94,12 @@ def cut_to_sentences(text: str, tokens: int) -> str:
     return kept
 
 
+def cut_to_words(text: str, tokens: int) -> str:
+    """Returns as many of a text's first words as fit, or the beginning of a longer word."""
+    held = text.encode("utf-8", "replace")[: max(tokens, 1) * 4].decode("utf-8", "ignore")
+    return held if len(held) == len(text) else held.rpartition(" ")[0].rstrip() or held
+
+
 def words_of(text: str) -> list[str]:
     """Returns a text's words in lower case."""
     return [word.lower().replace("’", "'") for word in WORD.findall(text)]

@@ -78,6 +78,8 @@ class CompressionSettings:
     keepit: Annotated[KeepitMode, Field(alias="keepitMode")] = "decay"
     distance: Annotated[int | None, Field(alias="sessionDistance", ge=1)] = None
     """How many sessions ago it counts as; None: the real distance when it is made."""
+    most: Annotated[int | None, Field(alias="maxTokens", ge=1)] = None
+    """The share of a composition for which it is made, in tokens: what is longer is cut to sentences."""
 
     def tiers(self) -> tuple[Tier, ...]:
         """Returns the tiers. A uniform version has one."""
@@ -95,6 +97,7 @@ class CompressionSettings:
             shown, unused = replace(self, level=self.level or level_of(self.ratio)), {"preset", "custom"}
         else:
             shown, unused = self, {"ratio", "level"} | ({"custom"} if self.preset != "custom" else set())
+        unused |= {"most"} if self.most is None else set()
         return dict(_adapter().dump_python(shown, by_alias=True, mode="json", exclude=unused))
 
 

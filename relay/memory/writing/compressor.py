@@ -21,7 +21,7 @@ from relay.core.prompt_markup import (
     text_block,
 )
 from relay.memory.contexts.pieces import Piece, Stretch
-from relay.memory.contexts.sentences import cut_to_sentences, sentences_of
+from relay.memory.contexts.sentences import cut_to_sentences, cut_to_words
 from relay.memory.contexts.settings import Level, Tier
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
@@ -57,12 +57,16 @@ TOOL = list_tool(
 
 
 MODEL_SECONDS = 240
+CUT_OFF = "max_tokens"
+"""Why a model stops that wrote as much as it may."""
 MOST_MESSAGES = 60
 MOST_TOKENS = 30_000
 MOST_WRITTEN = 5_000
 """How many tokens one call writes, approximately. A chunk that is shortened little is smaller."""
 TOO_LONG = 1.5
 """A chunk that comes back larger than this many times its target is requested once more, and then cut."""
+TOO_SHORT = 0.25
+"""A chunk that comes back smaller than this share of its target, or of its text, is requested once more."""
 SHARES = (1.0, 0.5, 0.2)
 """The shares of a chunk's text to try in turn, if the model finds it too long. The longest messages are cut."""
 
@@ -143,19 +147,39 @@ async def compress(
 
     async def write() -> WrittenChunk:
         step, rows = await ask(compressor, chunk, model, charge)
-        if size(rows) > TOO_LONG * chunk.tokens:
-            step, shorter = await ask(compressor, chunk, model, charge, size(rows))
-            rows = cut(min(rows, shorter, key=size), int(TOO_LONG * chunk.tokens))
+        if why := misfit(step, rows, chunk):
+            step, other = await ask(compressor, chunk, model, charge, why)
+            rows = better(chunk, [one for one in (rows, other) if one])
         return WrittenChunk(rows, step.model, step.usage)
 
     derivation = chunk.derivation(model, source_id)
     return await get_or_make(compressor.store, space_id, derivation, WrittenChunk, write, compressor.results)
 
 
+def misfit(step: Step, rows: Sequence[WrittenRow], chunk: Chunk) -> str:
+    """Says what is wrong with the size of an answer; empty: nothing."""
+    had = size(rows)
+    if step.stop_reason == CUT_OFF:
+        return "Your last answer was cut off: it was too long."
+    if had > TOO_LONG * chunk.tokens:
+        return f"Your last answer had about {had} tokens: that is too long."
+    if had < TOO_SHORT * min(chunk.tokens, sum(piece.tokens for piece in chunk.pieces)):
+        return f"Your last answer had about {had} tokens: that is too short. Tell what these messages say, no more."
+    return ""
+
+
+def better(chunk: Chunk, answers: Sequence[tuple[WrittenRow, ...]]) -> tuple[WrittenRow, ...]:
+    """Returns the answer nearest to a chunk's target, cut if it is too long. Raises `EmptyAnswer` without any."""
+    if not answers:
+        raise EmptyAnswer()
+    rows = min(answers, key=lambda rows: abs(math.log(size(rows) / chunk.tokens)))
+    return cut(rows, int(TOO_LONG * chunk.tokens))
+
+
 async def ask(
-    compressor: Compressor, chunk: Chunk, model: str, charge: Charge, before: int = 0
+    compressor: Compressor, chunk: Chunk, model: str, charge: Charge, before: str = ""
 ) -> tuple[Step, tuple[WrittenRow, ...]]:
-    """Asks the model for a chunk's rows. `before`: the tokens of an answer that was too long."""
+    """Asks the model for a chunk's rows. `before`: what was wrong with its last answer."""
     system = [text_block(COMPRESS.format(level=LEVELS[chunk.tier.level]))]
     for share in SHARES:
         content = [text_block(words(chunk, share, before))]
@@ -169,13 +193,12 @@ async def ask(
     raise ContextTooLong()
 
 
-def words(chunk: Chunk, share: float = 1.0, before: int = 0) -> str:
+def words(chunk: Chunk, share: float = 1.0, before: str = "") -> str:
     """Returns the model's one user message: a chunk's messages as data, and the requested size."""
     texts = shorten_longest([piece.text for piece in chunk.pieces], share)
     lines = [said(number, piece, text) for number, (piece, text) in enumerate(zip(chunk.pieces, texts, strict=True), 1)]
     size = f"about {chunk.tokens} tokens ({max(5, chunk.tokens * 7 // 10)} words) in {chunk.rows} rows"
-    again = f" Your last answer had about {before} tokens: that is too long." if before else ""
-    return "\n".join([*lines, f"\nShorten these messages now: {size}, through {len(lines)}.{again}"])
+    return "\n".join([*lines, f"\nShorten these messages now: {size}, through {len(lines)}. {before}".rstrip()])
 
 
 def said(number: int, piece: Piece, text: str) -> str:
@@ -186,7 +209,8 @@ def said(number: int, piece: Piece, text: str) -> str:
 
 
 def read(step: Step, messages: int) -> tuple[WrittenRow, ...]:
-    """Returns the rows of a step. Raises `ModelRefused` for a refusal and `EmptyAnswer` if there are none."""
+    """Returns the rows of a step. Raises `ModelRefused` for a refusal, and `EmptyAnswer` if there are none
+    and the answer wasn't cut off."""
     if step.stop_reason == "refusal":
         raise ModelRefused()
     rows: list[WrittenRow] = []
@@ -197,7 +221,7 @@ def read(step: Step, messages: int) -> tuple[WrittenRow, ...]:
         through = min(messages, max(through, rows[-1].through if rows else 1))
         if text:
             rows.append(WrittenRow("assistant" if row.get("role") == "assistant" else "user", text, through))
-    if not rows:
+    if not rows and step.stop_reason != CUT_OFF:
         raise EmptyAnswer()
     return tuple(rows)
 
@@ -219,16 +243,17 @@ def size(rows: Sequence[WrittenRow]) -> int:
 
 
 def cut(rows: Sequence[WrittenRow], most: int) -> tuple[WrittenRow, ...]:
-    """Cuts rows to a size, at the end of a whole sentence; the first sentence stays, however long."""
+    """Cuts rows to a size, at the end of a whole sentence; if not even the first one fits, at the end of a word."""
     kept: list[WrittenRow] = []
     for row in rows:
-        text = cut_to_sentences(row.text, most - size(kept))
+        left = most - size(kept)
+        text = row.text if estimate_tokens(row.text) <= left else cut_to_sentences(row.text, left)
         if text:
             kept.append(WrittenRow(row.role, text, row.through))
         if text != row.text:
             break
     if rows and not kept:
-        kept.append(WrittenRow(rows[0].role, sentences_of(rows[0].text)[0].text, rows[-1].through))
+        kept.append(WrittenRow(rows[0].role, cut_to_words(rows[0].text, most), rows[-1].through))
     return tuple(kept)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from relay.core.charge import Charge
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
-from relay.memory.contexts.extract import extract
+from relay.memory.contexts.extract import extract, squeeze
 from relay.memory.contexts.pieces import Sized, Stretch, divide, sort_rows, spans, stretches
 from relay.memory.contexts.settings import CompressionSettings, read_settings
 from relay.memory.derivations.derivation import Input, make_derivation
@@ -44,12 +44,14 @@ async def make_version(compressor: Compressor, job: ClaimedJob) -> bool:
     settings = read_settings(work.settings)
     parts, fates = await divide_units(compressor, work, settings)
     if settings.method == "extract":
-        rows = await asyncio.to_thread(extract, parts)  # a second for a long session
-        made = Made(rows, None, Counter(), f"extract/{EXTRACT}")
+        found = await asyncio.to_thread(extract, parts)  # a second for a long session
+        made = Made(found, None, Counter(), f"extract/{EXTRACT}")
     else:
         made = await written(compressor, job, work, settings, parts)
-    ordered = sort_rows([*(row for part in parts for row in part.kept), *made.rows])
-    return await compressor.store.store_version(job, new_version(work, settings, ordered, fates, made))
+    rows = [*(row for part in parts for row in part.kept), *made.rows]
+    if settings.most and sum(estimate_tokens(row.text) for row in rows) > settings.most:
+        rows = await asyncio.to_thread(squeeze, rows, settings.most)
+    return await compressor.store.store_version(job, new_version(work, settings, sort_rows(rows), fates, made))
 
 
 async def divide_units(
@@ -97,6 +99,7 @@ def new_version(
     else:
         read = [Input("version", work.source_id, "\n".join(unit.text for unit in work.units))]
     derivation = make_derivation("version", made.version, read)
+    read_at = work.read_at.isoformat()
     return NewVersion(
         rows=rows,
         label=settings.label(),
@@ -106,7 +109,12 @@ def new_version(
         fates=tuple(fates),
         model=made.model,
         usage=made.usage,
-        derivation={"name": derivation.name, "version": derivation.version, "hash": derivation.hash},
+        derivation={
+            "name": derivation.name,
+            "version": derivation.version,
+            "hash": derivation.hash,
+            "read_at": read_at,
+        },  # fmt: skip
         tainted=is_tainted(work.units),
     )
 

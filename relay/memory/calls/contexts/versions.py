@@ -58,6 +58,10 @@ class VersionCalls(Calls):
         """Requests a version. Returns its id, which is the key of its job; None: there is nothing to make it from."""
 
     @rpc()
+    async def forget_chunks(self, space: Space, session_id: int, source_id: int | None) -> int:
+        """Forgets the cached chunks of a session or of one of its versions. Returns how many there were."""
+
+    @rpc()
     async def compression_work(self, job: ClaimedJob) -> CompressionWork | None:
         """Returns the task of a job that makes a version. None: the job is lost, or the version is no longer wanted."""
 

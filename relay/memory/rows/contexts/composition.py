@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from relay.core.frozen import frozen
 from relay.core.limits import COMPOSED_BUDGET
+from relay.memory.rows.contexts.versions import Since
 
 Strategy = Literal["equal", "recency", "proportional"]
 Format = Literal["markdown", "jsonl", "both"]
@@ -74,6 +75,8 @@ class ComposedPart:
     """Its version was pruned."""
     due: bool = False
     """Its version is being made."""
+    since: Since = Since()
+    """What its version lacks of the session by now."""
     estimate: int = 0
     """In a plan, about how many tokens the part takes."""
     versions: tuple[VersionSize, ...] = ()

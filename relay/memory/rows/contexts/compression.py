@@ -71,6 +71,8 @@ class CompressionWork:
     """The version that it is made from; None: the messages."""
     through: int | None
     """The last message that this version covers."""
+    read_at: datetime
+    """When the messages were read."""
     units: tuple[SourceUnit, ...]
 
 

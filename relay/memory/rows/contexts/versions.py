@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from relay.core.frozen import frozen
+from relay.core.text import pluralize
 
 First = Annotated[int, Field(alias="from")]
 
@@ -55,6 +56,26 @@ class KeepitCounts:
     weights: Mapping[str, int] = field(default_factory=dict)
 
 
+@frozen
+class Since:
+    """What a version lacks that its session has by now."""
+
+    messages: int = 0
+    changes: int = 0
+    """Messages that it was made from and that were edited or replaced."""
+    markers: int = 0
+
+    @property
+    def told(self) -> str:
+        """Returns it in words; empty: the version lacks nothing."""
+        parts = [
+            pluralize(number, what)
+            for number, what in ((self.messages, "message"), (self.changes, "change"), (self.markers, "marker"))
+            if number
+        ]
+        return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
 @frozen(kw_only=True)
 class Version:
     """A version without its rows."""
@@ -82,8 +103,8 @@ class Version:
     done: int | None = None
     """While the version is being made, how many of its chunks are done. `total` is how many there are."""
     total: int | None = None
-    fresh: int = 0
-    """How many messages the session has had since."""
+    since: Since = Since()
+    """What was said, changed and marked in the session after it was made."""
     compositions: tuple[str, ...] = ()
     """The names of the compositions that hold it."""
     active: bool = False

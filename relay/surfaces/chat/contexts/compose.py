@@ -40,6 +40,7 @@ from relay.surfaces.chat.contexts.composition import (
     ChangeComposition,
     composed_page,
     drop_named,
+    lacks,
     list_page,
     session_title,
     share_of_window,
@@ -204,9 +205,8 @@ def plan_line(part: ComposedPart) -> str:
     """Says what the draft includes of a session, and why."""
     version = "new" if part.version == "new" else part.version.split("_")[0]
     about = "about " if part.version == "new" else ""
-    return (
-        f"{session_title(part.title, part.words)} · {version}, {about}{part.estimate:,} – {WHY[part.reason or 'asked']}"
-    )
+    why = WHY[part.reason or "asked"] + lacks(part)
+    return f"{session_title(part.title, part.words)} · {version}, {about}{part.estimate:,} – {why}"
 
 
 def draft_rows(now: Drafted) -> list[list[Button]]:

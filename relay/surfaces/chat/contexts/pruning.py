@@ -188,8 +188,8 @@ def _describe(call: ChatContext, opened: OpenedVersion) -> str:
         f"{pluralize(one.input_messages, 'message')} → {one.output_messages or 0:,}, {origin}"
         + (f"\n📌 {one.keepit.preserved} kept word for word, {one.keepit.summarized} summarised" if marked else ""),
     ]
-    if one.fresh:
-        lines.append(f"{pluralize(one.fresh, 'new message')} since")
+    if one.since.told:
+        lines.append(f"{one.since.told} since")
     if one.compositions:
         lines.append(f"Used in {escape_markdown(', '.join(one.compositions))}")
     return "\n\n".join([*lines, _beginning(call, opened.rows)])

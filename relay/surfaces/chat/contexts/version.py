@@ -117,8 +117,8 @@ def ready(one: Version) -> ButtonReply:
         lines.append(f"📌 {one.keepit.preserved} kept word for word, {one.keepit.summarized} summarised.")
     if one.source:
         lines.append(f"Made from {escape_markdown(one.source)}.")
-    if one.fresh:
-        lines.append(f"{pluralize(one.fresh, 'new message')} since.")
+    if one.since.told:
+        lines.append(f"{one.since.told} since.")
     rows = [*use_rows(one), [button("All versions", ListVersions(one.session_id))]]
     return ButtonReply(text="\n\n".join(lines), rows=rows, result=one)
 

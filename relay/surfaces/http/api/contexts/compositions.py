@@ -86,7 +86,8 @@ class Choice(WireModel):
 
 
 class PlannedComponent(WireModel):
-    """What would be included of a session. `estimate`: about how many tokens. `reason`: asked, fits, best or new."""
+    """What would be included of a session. `estimate`: about how many tokens. `reason`: asked, fits, best or new.
+    `since`: what its version lacks, such as 2 messages; empty: nothing."""
 
     session_id: str
     title: str | None
@@ -95,6 +96,7 @@ class PlannedComponent(WireModel):
     allocation: int | None
     estimate: int
     reason: str | None
+    since: str
     versions: list[Choice]
 
 
@@ -165,6 +167,7 @@ def planned(part: ComposedPart) -> PlannedComponent:
         session_id=str(part.session_id),
         original_tokens=part.tokens or 0,
         version_id=short(part.version),
+        since=part.since.told,
         versions=[Choice(version_id=short(one.name), tokens=one.tokens) for one in part.versions],
     )
 

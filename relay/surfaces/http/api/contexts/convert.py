@@ -34,6 +34,9 @@ def version_record(one: Version) -> CompressionRecord:
         source_version=short(one.source) if one.source else None,
         last_used=one.last_used_at,
         used_in_compositions=len(one.compositions),
+        fresh=one.since.messages,
+        changed=one.since.changes,
+        marked=one.since.markers,
     )
 
 
@@ -140,6 +143,7 @@ def component(part: ComposedPart, order: int) -> Component:
         order=order,
         token_contribution=part.tokens,
         recompress=part.asked.recompress or None,
+        since=part.since.told,
         status="making" if part.due else "gone" if part.gone else "ready",
     )
 

@@ -39,7 +39,10 @@ class CompressionRecord(WireModel):
     active: bool
     """Whether a running session began with a composition that holds it."""
     fresh: int
-    """How many messages its session has received since."""
+    """How many messages its session has received since. `changed`: how many that it was made from were edited or replaced;
+    `marked`: how many markers were set."""
+    changed: int
+    marked: int
     tainted: bool
     """Whether it holds text that others wrote."""
 
@@ -145,6 +148,8 @@ class Component(WireModel):
     status: Literal["ready", "making", "gone"]
     """gone: its version was pruned; the composition keeps its text."""
     reason: str | None
+    since: str
+    """What its version lacks of the session by now, such as 2 messages; empty: nothing."""
 
 
 class CompositionHead(WireModel):
