@@ -148,7 +148,9 @@ def _head(path: str, token: str, most: int) -> bytes:
 
 def _translate(error: TelegramError) -> MessengerError:
     """Returns Relay's error for one of PTB's. Only what was certainly not carried out may be repeated without
-    looking."""
+    looking. A page that isn't Telegram's refuses nothing, whatever its status."""
+    if UNREADABLE in (error.message, str(error.__cause__)):
+        return DeliveryUncertain()
     if isinstance(error, RetryAfter):
         seconds = error.retry_after
         return MessengerThrottled(seconds if isinstance(seconds, int | float) else seconds.total_seconds())
@@ -165,6 +167,6 @@ def _translate(error: TelegramError) -> MessengerError:
         return ChatGone(error.message) if gone else MessengerRefused(error.message)
     if isinstance(error.__cause__, NOT_SENT):
         return MessengerUnavailable()
-    if isinstance(error, TimedOut | NetworkError) or error.message == UNREADABLE:
+    if isinstance(error, TimedOut | NetworkError):
         return DeliveryUncertain()
     return MessengerRefused(error.message)

@@ -25,7 +25,7 @@ KEEP_ALIVE = 20.0
 SLOWEST = 32 * 1024
 """The minimum upload speed in bytes per second. An upload has no silence that would show that it hangs."""
 UNREADABLE = "Invalid server response"
-"""The message of the bare `TelegramError` for a response that is not a JSON object (a proxy's page)."""
+"""The message of the bare `TelegramError` for a response that isn't the Bot API's (a proxy's page)."""
 
 
 class AiohttpRequest(BaseRequest):
@@ -70,12 +70,13 @@ class AiohttpRequest(BaseRequest):
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
-        """See `BaseRequest.parse_json_payload`, which would log the payload. Also rejects a list."""
+        """See `BaseRequest.parse_json_payload`, which would log the payload. Also rejects what the Bot API can't have
+        sent."""
         try:
             parsed = json.loads(payload)
         except (ValueError, RecursionError):
             parsed = None
-        if not isinstance(parsed, dict):
+        if not isinstance(parsed, dict) or "ok" not in parsed:
             raise TelegramError(UNREADABLE)
         return parsed
 
