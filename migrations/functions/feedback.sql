@@ -91,10 +91,11 @@ begin
         and p.thread_id is not distinct from relay.observed_in(p_thread),
     relay.preferences_at(array[p], now()) as now
     where now.status = 'stable' and now.level >= 1;
-    -- The reply announces these preferences at once.
+    -- The reply announces these preferences at once. What a button shows is soon gone; the next answer announces them.
     insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action)
     select space_id, user_id, thread_id, type, pattern, polarity, 'told' from preference
-    where id in (select (one ->> 'id')::bigint from jsonb_array_elements(acts) as one where one -> 'new' = 'true');
+    where id in (select (one ->> 'id')::bigint from jsonb_array_elements(acts) as one where one -> 'new' = 'true')
+        and p_act ->> 'source' <> 'button';
     return jsonb_build_object('id', same.id, 'acts', acts);
 end $$;
 

@@ -213,6 +213,19 @@ end $$;
 create or replace trigger preference_added before insert on relay.preference
     for each row execute function relay.preference_added();
 
+-- Trigger: an answer whose place in the chat another takes no longer tells its person of preferences; the next one does.
+create or replace function relay.line_replaced() returns trigger
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    delete from preference_decision
+    where turn_id = new.turn_id and action = 'told' and exists (select from turn where replaces_turn_id = new.turn_id);
+    return null;
+end $$;
+
+create or replace trigger line_replaced after update of status on relay.message
+    for each row when (new.status = 'replaced' and old.status <> 'replaced')
+    execute function relay.line_replaced();
+
 -- Trigger: updates relay.preference after any change of observations (relay.index = later: a move or a restore, which owes
 -- the estimates at its end).
 create or replace function relay.observations_changed() returns trigger

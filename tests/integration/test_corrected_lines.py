@@ -210,3 +210,36 @@ async def test_the_line_about_preferences_says_which_are_still_followed(relay: I
     [(decision,)] = await relay.sql("select max(id) from preference_decision where action = 'forget'")
     await relay.store.recall_preferences(Space("private", owner_id=ADA), ADA, [decision])
     await becomes(relay, shown, "Fine.\n\n🎚 From now on: short answers")
+
+
+async def test_a_preference_whose_line_another_answer_takes_is_announced_again(relay: Inside) -> None:
+    await said(relay, "/preferences prefer short answers")
+    await relay.sql("delete from preference_decision where action = 'told'")
+    await relay.sql("update preference set told = false")
+    dm, shown = await said(relay, "Hello")
+    assert shown.text == "Fine.\n\n🎚 From now on: short answers"
+    assert "🎚" not in (await said(relay, "/retry"))[1].text
+    assert "🎚" not in (await said(relay, "And now?"))[1].text, "the first answer still says it"
+    await relay.sql("delete from preference_decision where action = 'told'")
+    await relay.sql("update preference set told = false")
+    dm, shown = await said(relay, "Good day")
+    relay.tg.edit(dm, [one for one in relay.tg.messages(dm) if not one.from_bot][-1], "Good evening")
+    await relay.settled()
+    await press(relay, dm, shown, "Answer again")
+    assert shown.text == "Fine."
+    _, following = await said(relay, "And then?")
+    assert following.text == "Fine.\n\n🎚 From now on: short answers"
+    assert "✖ Forget: short answers" in following.buttons
+    assert "🎚" not in (await said(relay, "Thanks"))[1].text
+
+
+async def test_a_preference_from_tapped_tags_is_announced_under_the_next_answer(relay: Inside) -> None:
+    await said(relay, "/settings tags on")
+    for _ in range(3):
+        dm, shown = await said(relay, "Hello")
+        await press(relay, dm, shown, "🏷")
+        await press(relay, dm, shown, "no jokes")
+    _, shown = await said(relay, "And now?")
+    assert shown.text == "Fine.\n\n🎚 From now on: no humour (from 3 signs)"
+    assert "✖ Forget: humour" in str(shown.buttons)
+    assert "🎚" not in (await said(relay, "Thanks"))[1].text
