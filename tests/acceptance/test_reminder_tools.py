@@ -45,6 +45,18 @@ async def test_the_time_in_another_zone_is_shown_in_ones_own(bot: SharedBot) -> 
     await bot.tg.wait_for(lambda: "⏰ 1 Mar 2031 10:00: Call Aiko" in answer.text)
 
 
+async def test_undo_under_an_answer_takes_back_a_postponement_of_what_comes_every_hour(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    given = {"text": "Stretch", "at": "2031-03-01T18:00", "rrule": "FREQ=HOURLY"}
+    bot.says("remind me to stretch", [tool("set_reminder", given)])
+    answer = await bot.ask(dm, ada, "remind me to stretch")
+    before = answer.text
+    await bot.press(dm, ada, answer, "1 h later")
+    await bot.tg.wait_for(lambda: any("💤" in one for one in answer.buttons) and answer.text != before)
+    await bot.press(dm, ada, answer, "Undo")
+    await bot.tg.wait_for(lambda: "1 h later" in answer.buttons and answer.text == before)
+
+
 async def test_a_check_says_in_its_history_why_it_was_silent_and_usage_tells_its_cost(bot: SharedBot) -> None:
     ada, dm = bot.person()
     given = {"text": "News of the strike", "at": "2031-03-01T18:00", "rrule": "FREQ=DAILY", "kind": "check"}

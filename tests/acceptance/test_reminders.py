@@ -51,6 +51,18 @@ async def test_a_reminder_is_sent_once_and_can_be_snoozed_and_done(bot: SharedBo
     assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text
 
 
+async def test_undo_takes_back_a_postponement_of_what_comes_every_hour(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    made = await bot.ask(dm, ada, "/remind every hour stretch")
+    first = made.text
+    await bot.press(dm, ada, made, "1 h later")
+    await bot.tg.wait_for(lambda: made.text != first)
+    await bot.press(dm, ada, made, "Undo")
+    await bot.tg.wait_for(lambda: made.text == first)
+    await bot.press(dm, ada, made, "Undo")
+    await bot.tg.wait_for(lambda: "Deleted." in made.text)
+
+
 async def test_a_reminder_of_several_lines_keeps_them(bot: SharedBot) -> None:
     ada, dm = bot.person()
     text = "Shopping (*big*):\nmilk\n6 eggs"

@@ -1,4 +1,4 @@
-"""Reminders that are accepted or restored once their time has passed."""
+"""Reminders that are accepted, resumed or restored once their time has passed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from relay.commands.context import CommandContext
-from relay.commands.reminders.reminders import accept, delete
+from relay.commands.reminders.reminders import accept, delete, pause
 from relay.core.errors import Conflict
 from relay.core.models import Space
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
@@ -62,6 +62,26 @@ async def test_a_past_reminder_is_not_restored() -> None:
     with pytest.raises(Conflict, match="Its time has passed"):
         await delete(context(store), 1, on=False)
     assert store.changes == []
+
+
+async def test_a_reminder_that_is_missed_by_now_is_not_resumed() -> None:
+    store = OneReminder(status="paused")
+    with pytest.raises(Conflict, match="Its time has passed"):
+        await pause(context(store), 1, on=False)
+    assert store.changes == []
+
+
+async def test_a_yes_that_comes_a_little_late_is_accepted() -> None:
+    store = OneReminder(next_at=NOW - timedelta(minutes=1))
+    await accept(context(store), 1)
+    assert store.changes == [{"event": "changed", "status": "active"}]
+
+
+@pytest.mark.parametrize("occurrence", [None, NOW - timedelta(hours=1)], ids=["its own time", "postponed"])
+async def test_a_reminder_that_is_resumed_a_little_late_is_sent(occurrence: datetime | None) -> None:
+    store = OneReminder(status="paused", next_at=NOW - timedelta(hours=1), occurrence=occurrence)
+    await pause(context(store), 1, on=False)
+    assert store.changes == [{"event": "resumed", "status": "active"}]
 
 
 async def test_a_reminder_that_would_be_sent_late_is_restored() -> None:

@@ -94,6 +94,18 @@ async def postpone(ctx: CommandContext, reminder_id: int, minutes: int) -> Remin
     return await move(ctx, one, one.next_at + timedelta(minutes=minutes), one.next_at, one.status)
 
 
+def is_postponed(one: Reminder) -> bool:
+    """Tests whether a reminder is due later than at its own next time, so that a postponement can be taken back. One
+    that was moved to a later time of its rule has no `occurrence`."""
+    if one.occurrence is not None or not one.rule or one.next_at is None:
+        return one.occurrence is not None
+    try:
+        following = following_occurrence(one)
+    except CommandRefused:  # a rule that can't be read
+        return False
+    return following is not None and following < one.next_at
+
+
 async def take_back_postponement(ctx: CommandContext, reminder_id: int) -> Reminder:
     """Moves a postponed reminder back to its own time. Raises `Conflict` if that has passed."""
     one = await own_reminder(ctx, reminder_id)
@@ -214,18 +226,14 @@ def following_occurrence(one: Reminder, after: datetime | None = None) -> dateti
 
 
 async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
-    """Pauses a reminder, or resumes it with its next time."""
+    """Pauses a reminder, or resumes it with its next time. Raises `Conflict` if that passed too long ago to be sent
+    late."""
     one = await existing_reminder(ctx, reminder_id)
     if one.status not in ("active", "paused"):
         raise Conflict("It waits for your OK." if one.status == "proposed" else OVER)
     if on:
         return await change(ctx, one, "paused", status="paused")
-    now, following = datetime.now(UTC), following_occurrence(one)
-    if one.next_at and one.next_at > now:
-        return await change(ctx, one, "resumed", status="active")
-    if following is None or following < now:
-        raise Conflict("Its time has passed. Change the time, or delete it.")
-    return await change(ctx, one, "resumed", status="active", next_at=following.isoformat(), occurrence=None)
+    return await change(ctx, one, "resumed", status="active", **ahead(one))
 
 
 @operation("chat", "http")
@@ -236,12 +244,11 @@ async def delete(ctx: CommandContext, reminder_id: int, on: bool = True) -> Remi
         return one
     if on:
         return await change(ctx, one, "deleted", status="deleted")
-    late = datetime.now(UTC) - one.next_at if one.next_at and not one.rule else timedelta()
-    return await change(ctx, one, "restored", **ahead(one) if one.rule or late > MISSED else {})
+    return await change(ctx, one, "restored", **ahead(one))
 
 
 async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:
-    """Starts a reminder that waits for a tap. Raises `Conflict` if its time has passed."""
+    """Starts a reminder that waits for a tap. Raises `Conflict` if its time passed too long ago to be sent late."""
     one = await own_reminder(ctx, reminder_id)
     if one.status != "proposed":
         return one
@@ -249,11 +256,14 @@ async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:
 
 
 def ahead(one: Reminder) -> dict[str, object]:
-    """Returns the changes that move a reminder whose time has passed to the next time of its rule. Raises `Conflict`
-    if there is none: the reminder would be listed at once as missed."""
-    if one.next_at is None or one.next_at > datetime.now(UTC):
+    """Returns the changes that move a reminder whose time has passed to the next time of its rule. If there is none, it
+    is sent at once, with the time when it was due. Raises `Conflict` if it would be listed as missed instead."""
+    now = datetime.now(UTC)
+    if one.next_at is None or one.next_at > now:
         return {}
     following = following_occurrence(one) if one.rule else None
-    if following is None:
+    if following is not None:
+        return {"next_at": following.isoformat(), "occurrence": None}
+    if now - one.next_at > MISSED:
         raise Conflict(PASSED)
-    return {"next_at": following.isoformat(), "occurrence": None}
+    return {}

@@ -49,7 +49,7 @@ def made_row(one: Reminder) -> list[Button]:
     if one.status == "proposed":
         return [button("⏰ Yes", MadeReminder(one.id, "yes")), button("✖ No", MadeReminder(one.id, "undo"))]
     return [
-        button("⏰ Undo", MadeReminder(one.id, "undo" if one.occurrence is None else "sooner")),
+        button("⏰ Undo", MadeReminder(one.id, "sooner" if commands.is_postponed(one) else "undo")),
         button("✎ Edit", EditReminder(one.id)),
         button(later_label(one), MadeReminder(one.id, "later")),
     ]
@@ -57,7 +57,7 @@ def made_row(one: Reminder) -> list[Button]:
 
 def later_label(one: Reminder) -> str:
     """Names the button that postpones a reminder. Once postponed, it shows the new time."""
-    if one.occurrence is None or one.next_at is None:
+    if not commands.is_postponed(one) or one.next_at is None:
         return "1 h later"
     return f"💤 {plain_moment(one.next_at, one.tzinfo, datetime.now(UTC))}"
 

@@ -207,7 +207,7 @@ def history(call: ChatContext, one: OpenedReminder) -> list[str]:
 def made_row(one: Reminder) -> list[Button]:
     """Returns the buttons under a reminder that was just made. Undo takes back the latest step."""
     return [
-        button("↶ Undo", ActOnReminder(one.id, "delete" if one.occurrence is None else "back")),
+        button("↶ Undo", ActOnReminder(one.id, "back" if commands.is_postponed(one) else "delete")),
         button("✎ Edit", EditReminder(one.id)),
         button("1 h later", ActOnReminder(one.id, "later")),
     ]
