@@ -279,7 +279,7 @@ create or replace function public.relay_everybody(p_most integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(
         'people', coalesce((
-            select jsonb_agg(to_jsonb(p) order by p.decided_at, p.asked_at)
+            select jsonb_agg(to_jsonb(p) order by p.decided_at, p.asked_at, p.user_id)
             from person p where role in ('admin', 'user', 'asking')), '[]'),
         'out', coalesce((
             select jsonb_agg(to_jsonb(p) order by p.decided_at desc) from (

@@ -204,7 +204,7 @@ async def test_strangers_may_ask_for_access_and_the_first_admin_decides(shared_r
 
     # A person who was denied can be let in later. Fay, who came too late, may ask now and is let in at the terminal.
     listed = await ask(shared_relay, ada, "/users")
-    assert await press(shared_relay, ada, listed, "Let Dora in") == "Approved."
+    assert await press(shared_relay, ada, listed, "Let Dora in") == "Dora: approved."
     await told(shared_relay, dora, "Ada has let you in")
     await ask(shared_relay, fay, "/start")
     code, shown = await relay(shared_relay.relay.environment, shared_relay.data.parent, "users", "approve", str(fay.id))
@@ -260,7 +260,7 @@ async def test_revoking_access_takes_effect_at_once(shared_relay: SharedRelay) -
     await silent(shared_relay, cem, "/start", "hello?", f"/start {link[2]}")
     listed = await ask(shared_relay, ada, "/users")
     assert "revoked by Ada" in listed.text
-    assert await press(shared_relay, ada, listed, "Let Cem in") == "Approved."
+    assert await press(shared_relay, ada, listed, "Let Cem in") == "Cem: approved."
     await told(shared_relay, cem, "Ada has let you in", 2)
     assert "Cem has a boat" in (await ask(shared_relay, cem, "/memory")).text
 
@@ -316,14 +316,10 @@ async def test_a_decision_in_a_long_list_of_people_is_shown_and_nothing_vanishes
     listed = await ask(shared_relay, ada, "/users")
     sections = re.findall(r"^\w[^•\n]*$", listed.text, re.MULTILINE)
     assert sections == ["Waiting for an answer", "Open invitations", "People who can use me"]
-    assert await press(shared_relay, ada, listed, "Approve Zed") == "Approved."
-    await shared_relay.tg.wait_for(lambda: f"Zed (id {CEM}) – let in by Ada" in listed.text)
-    pages = [listed.text]
-    while "‹ Before" in listed.buttons:
-        await press(shared_relay, ada, listed, "‹ Before")
-        await shared_relay.tg.wait_for(lambda: listed.text != pages[-1])
-        pages.append(listed.text)
-    assert "Dora" in listed.text
+    assert await press(shared_relay, ada, listed, "Approve Zed") == "Zed: approved."
+    await shared_relay.tg.wait_for(lambda: f"Zed (id {CEM})" not in listed.text)
+    assert "Dora" in listed.text, "it shows the page on which the admin pressed"
+    pages = []
     await press(shared_relay, ada, listed, "Cancel the invitation for Dora")
     await shared_relay.tg.wait_for(lambda: "Dora" not in listed.text)
     while "More ›" in listed.buttons:
@@ -332,8 +328,27 @@ async def test_a_decision_in_a_long_list_of_people_is_shown_and_nothing_vanishes
         await shared_relay.tg.wait_for(lambda: listed.text != pages[-1])
     pages.append(listed.text)
     assert "Not let in" in listed.text
+    assert f"Zed (id {CEM}) – let in by Ada" in "".join(pages)
     assert all(f"id {9000 + number})" in "".join(pages) for number in range(1, 91))
     assert len(shared_relay.replies(ada)) == before + 1
+
+
+async def test_a_decision_keeps_the_page_on_which_it_was_made(shared_relay: SharedRelay) -> None:
+    ada = shared_relay.tg.chat(OWNER)
+    shared_relay.sql(
+        "insert into relay.person (user_id, bot_id, name, role)"
+        " select 9000 + n, 77, 'New' || n, 'asking' from generate_series(1, 24) n"
+    )
+    listed = await ask(shared_relay, ada, "/users")
+    first = listed.text
+    await press(shared_relay, ada, listed, "More ›")
+    await shared_relay.tg.wait_for(lambda: listed.text != first)
+    second = re.findall(r"New\d+", listed.text)
+    assert len(second) == 10
+    toast = await press(shared_relay, ada, listed, f"Approve {second[0]}")
+    assert toast == f"{second[0]}: approved."
+    await shared_relay.tg.wait_for(lambda: re.findall(r"New\d+", listed.text)[:9] == second[1:])
+    assert {"‹ Before", "More ›"} <= set(listed.buttons)
 
 
 async def test_admins_can_admit_a_stranger_who_addresses_the_bot_in_a_group(shared_relay: SharedRelay) -> None:

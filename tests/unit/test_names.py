@@ -31,7 +31,7 @@ def test_a_name_keeps_only_its_visible_characters(user: dict[str, str], name: st
 def test_a_name_cannot_reverse_the_text_of_the_approve_button() -> None:
     stored = Person(7, f"Eve{RLO}evorppa", "asking")
     assert name_person(stored) == "Eveevorppa (id 7)"
-    assert make_listed_row(stored)[0].text == "Approve Eveevorppa"
+    assert make_listed_row(stored, 0)[0].text == "Approve Eveevorppa"
 
 
 def test_no_text_reverses_the_text_after_it() -> None:

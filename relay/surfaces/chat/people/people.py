@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import field
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Literal
 
@@ -46,12 +46,15 @@ class DecideListed(AboutPerson, code="hu"):
     """An admin's decision, in the list of people."""
 
     word: Word
+    offset: int = 0
+    """Where the page begins that the admin sees."""
 
 
 class CancelInvitation(Callback, code="hi"):
     """Cancels an invitation."""
 
     invite_id: int
+    offset: int = 0
 
 
 class ListPeople(Callback, code="hl"):
@@ -66,9 +69,8 @@ class Entry:
 
     section: str
     text: str
-    person: Person | None = None
-    row: list[Button] = field(default_factory=list)
-    """The buttons that decide about it."""
+    make_row: Callable[[int], list[Button]] | None = None
+    """Makes the buttons that decide about it, on the page that begins at an offset."""
 
 
 @shows("users", private=True)
@@ -101,8 +103,9 @@ async def decide_asked(call: ChatContext, to: DecideAsked) -> ButtonReply:
 @pressed(DecideListed)
 async def decide_listed(call: ChatContext, to: DecideListed) -> ButtonReply:
     decided = await decide(call, to.user_id, VERDICTS[to.word])
-    toast = TOASTS[decided.role] if decided.changed else "That's already decided."
-    return (await _list(call, about=to.user_id)).redraw(toast)
+    done = f"{shorten(decided.name, 60)}: {TOASTS[decided.role].lower()}"
+    toast = done if decided.changed else "That's already decided."
+    return (await _list(call, to.offset)).redraw(toast)
 
 
 @pressed(CancelInvitation)
@@ -112,8 +115,8 @@ async def press_cancel(call: ChatContext, to: CancelInvitation) -> ButtonReply:
     except CommandRefused as refusal:
         if not call.admin:
             raise
-        return (await _list(call)).redraw(str(refusal))
-    return (await _list(call)).redraw(CANCELLED)
+        return (await _list(call, to.offset)).redraw(str(refusal))
+    return (await _list(call, to.offset)).redraw(CANCELLED)
 
 
 @pressed(ListPeople)
@@ -121,17 +124,14 @@ async def list_people(call: ChatContext, to: ListPeople) -> ButtonReply:
     return (await _list(call, to.offset)).redraw()
 
 
-async def _list(call: ChatContext, offset: int = 0, about: int | None = None) -> CommandReply:
-    """Returns a page of the list. `about`: the page with this person."""
+async def _list(call: ChatContext, offset: int = 0) -> CommandReply:
+    """Returns a page of the list; the last one if it has become shorter."""
     known = await users_command(call)
     entries = list_entries(call, known)
     size = PAGE if call.bot_id else EVERYTHING
-    places = [
-        place for place, one in enumerate(entries) if about is not None and one.person and one.person.user_id == about
-    ]
-    offset = min(places[0] if places else offset, len(entries) - 1) // size * size
+    offset = min(offset, len(entries) - 1) // size * size
     shown = entries[offset : offset + size]
-    rows = [one.row for one in shown if one.row]
+    rows = [one.make_row(offset) for one in shown if one.make_row]
     rows += step_rows(offset, size, len(entries), ListPeople, ("‹ Before", "More ›"))
     return CommandReply(render_entries(shown), rows=rows, result=known)
 
@@ -148,10 +148,10 @@ def make_asked_row(person: Person) -> list[Button]:
     return [button(label, DecideAsked(person.user_id, word)) for word, label in words.items()]
 
 
-def make_listed_row(person: Person) -> list[Button]:
+def make_listed_row(person: Person, offset: int) -> list[Button]:
     """Returns the buttons for a person who asks, in the list; the first one names the person."""
     words: dict[Word, str] = {"a": f"Approve {shorten(person.name, 20)}", "d": "Deny", "b": "Block"}
-    return [button(label, DecideListed(person.user_id, word)) for word, label in words.items()]
+    return [button(label, DecideListed(person.user_id, word, offset)) for word, label in words.items()]
 
 
 def verdict_line(person: DecidedPerson) -> str:
@@ -171,12 +171,12 @@ def verdict_line(person: DecidedPerson) -> str:
 def list_entries(call: ChatContext, known: KnownPeople) -> list[Entry]:
     """Lists all known people, by section: first what waits for an admin."""
     asking = [one for one in known.people if one.role == "asking"]
-    entries = [Entry("Waiting for an answer", name_person(one), one, make_listed_row(one)) for one in asking]
-    entries += [Entry("Open invitations", _invitation(call, one), row=[_cancel(one)]) for one in known.invites]
-    entries += [Entry("People who can use me", line, one) for line, one in _list_people(call, known)]
+    entries = [Entry("Waiting for an answer", name_person(one), partial(make_listed_row, one)) for one in asking]
+    entries += [Entry("Open invitations", _invitation(call, one), partial(_cancel_row, one)) for one in known.invites]
+    entries += [Entry("People who can use me", line) for line in _list_people(call, known)]
     for number, one in enumerate(known.out):
         text = f"{name_person(one)} – {_explain_refusal(one)} by {_decider(one)}"
-        entries.append(Entry("Not let in", text, one, [_let_in(one)] if number < 10 else []))
+        entries.append(Entry("Not let in", text, partial(_let_in_row, one) if number < 10 else None))
     if (more := known.out_count - len(known.out)) > 0:
         entries.append(Entry("Not let in", f"and {pluralize(more, 'other')} before them"))
     return entries
@@ -190,13 +190,13 @@ def render_entries(entries: Sequence[Entry]) -> str:
     )
 
 
-def _cancel(invite: Invitation) -> Button:
+def _cancel_row(invite: Invitation, offset: int) -> list[Button]:
     whom = f"the invitation for {shorten(invite.for_whom, 40)}" if invite.for_whom else "an invitation"
-    return button(f"✖ Cancel {whom}", CancelInvitation(invite.id))
+    return [button(f"✖ Cancel {whom}", CancelInvitation(invite.id, offset))]
 
 
-def _let_in(person: Person) -> Button:
-    return button(f"Let {shorten(person.name, 30)} in", DecideListed(person.user_id, "l"))
+def _let_in_row(person: Person, offset: int) -> list[Button]:
+    return [button(f"Let {shorten(person.name, 30)} in", DecideListed(person.user_id, "l", offset))]
 
 
 def _decider(person: Person) -> str:
@@ -210,10 +210,10 @@ def _explain_refusal(person: Person) -> str:
     return "revoked" if person.let_in else "denied"
 
 
-def _list_people(call: ChatContext, known: KnownPeople) -> list[tuple[str, Person | None]]:
+def _list_people(call: ChatContext, known: KnownPeople) -> list[str]:
     """Lists the people who may use the bot, those named in the settings first."""
     settings = call.services.people
-    lines: list[tuple[str, Person | None]] = [(line, None) for line in _list_named(settings)]
+    lines = _list_named(settings)
     for one in known.people:
         named = one.user_id in (settings.named if one.role == "user" else settings.named_admins)
         if named or not one.may_use:
@@ -221,8 +221,8 @@ def _list_people(call: ChatContext, known: KnownPeople) -> list[tuple[str, Perso
         runs = ", admin" if one.role == "admin" else ""
         by = f"let in by {escape_markdown(one.decided_by_name)}" if one.decided_by_name else "claimed me"
         when = f", {day(one.decided_at, call.zone)}" if one.decided_at else ""
-        lines.append((f"{name_person(one)}{runs} – {by}{when}", one))
-    return lines or [("no one yet", None)]
+        lines.append(f"{name_person(one)}{runs} – {by}{when}")
+    return lines or ["no one yet"]
 
 
 def _list_named(settings: People) -> list[str]:
