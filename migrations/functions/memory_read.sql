@@ -78,13 +78,14 @@ begin
     return found;
 end $$;
 
--- Returns the people that a group's memories are about, with counts.
+-- Returns the people that a group's memories are about, under their present names, with counts.
 create or replace function relay.subjects(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'memories', memories)
         order by memories desc, id), '[]')
     from (
-        select subject_id as id, (array_agg(subject order by m.id desc))[1] as name, count(*) as memories
+        select subject_id as id, relay.called(p_space_id, subject_id, (array_agg(subject order by m.id desc))[1]) as name,
+            count(*) as memories
         from memory m join space s on s.id = m.space_id and s.kind = 'group'
         where m.space_id = p_space_id and m.status = 'active' and subject_id is not null
         group by subject_id order by count(*) desc, subject_id limit 40) person
@@ -112,7 +113,8 @@ begin
         'past', (select count(*) from memory where space_id = own and status in ('superseded', 'archived')),
         'people', relay.subjects(own),
         'memories', (
-            select coalesce(jsonb_agg(to_jsonb(m) - 'derivation' - 'evidence' order by m.id desc), '[]')
+            select coalesce(jsonb_agg(to_jsonb(m) - 'derivation' - 'evidence'
+                || jsonb_build_object('subject', relay.called(own, m.subject_id, m.subject)) order by m.id desc), '[]')
             from memory m where m.id = any (page)));
 end $$;
 
@@ -147,6 +149,7 @@ returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(m) || jsonb_build_object('by', m.derivation ->> 'name', 'evidence', cardinality(m.evidence),
         'replaced_number', (select number from memory where id = m.replaced_by), 'faded', relay.has_faded(m),
+        'subject', relay.called(m.space_id, m.subject_id, m.subject),
         'space', public.relay_space(m.space_id),
         'last', case when last.id is not null and relay.may_decide(m.space_id, last.user_id, m.subject_id, p_user_id, p_admin)
             then jsonb_build_object('id', last.id, 'action', last.action) end)
@@ -234,8 +237,8 @@ begin
         'space_id', own, 'total', every, 'pending', cardinality(waiting), 'offset', starts,
         'changes', (
             select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'action', c.action, 'status', c.status,
-                'memory_id', m.id, 'kind', m.kind, 'subject', m.subject, 'subject_id', m.subject_id,
-                'content', relay.content_after(c, m.content), 'before', c.before ->> 'content',
+                'memory_id', m.id, 'kind', m.kind, 'subject', relay.called(own, m.subject_id, m.subject),
+                'subject_id', m.subject_id, 'content', relay.content_after(c, m.content), 'before', c.before ->> 'content',
                 'at', c.created_at, 'decided_at', c.decided_at,
                 'yours', relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin))
                 order by c.id desc), '[]')
@@ -263,7 +266,7 @@ $$;
 -- What prompts contain, and what their answers may teach.
 
 -- Returns the facts and learnings for a prompt: pinned and most important first within a budget (in characters), then
--- sorted by id, so that the text stays the same until memory changes. Leaves out expired memories and faded learnings;
+-- sorted by id, so that the text stays the same until memory changes. Subjects have their present names. Leaves out expired memories and faded learnings;
 -- empty if memory is off or paused. What a tainted turn taught is included once its owner kept it, and does not taint:
 -- the tap made it the owner's own.
 create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
@@ -293,8 +296,10 @@ begin
     end if;
     return (
         select coalesce(jsonb_agg(to_jsonb(r) order by r.id), '[]') from (
-            select id, kind, subject_id, subject, content, category, tags, pinned, importance, valid_until
-            from memory where id = any (carried)) r);
+            select m.id, kind, m.subject_id, coalesce(p.name, subject) as subject, content, category, tags, pinned,
+                importance, valid_until
+            from memory m left join relay.people_in(p_space_id) p on p.user_id = m.subject_id
+            where m.id = any (carried)) r);
 end $$;
 
 -- Tests whether a learning has faded from prompts: for 180 days it was not relevant to anything said, and nobody

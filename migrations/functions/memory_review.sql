@@ -14,7 +14,7 @@ create or replace function relay.changes_of(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object(
         'id', c.id, 'action', c.action, 'status', c.status, 'memory_id', m.id, 'kind', m.kind,
-        'subject', m.subject, 'subject_id', m.subject_id, 'content', m.content,
+        'subject', relay.called(m.space_id, m.subject_id, m.subject), 'subject_id', m.subject_id, 'content', m.content,
         'before', c.before ->> 'content',
         'reminded', c.status = 'applied' and c.action in ('refresh', 'supersede', 'merge', 'forget')
             and (c.action = 'forget' or c.before ->> 'content' <> m.content) and exists (

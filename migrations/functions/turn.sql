@@ -195,6 +195,7 @@ begin
         'choices', coalesce((
             select choices from choice where user_id = (p_input ->> 'user_id')::bigint), '{}'),
         'memories', relay.without_taught(replaced, relay.memories_for_prompt(own.space_id, budget)),
+        'people', case when p_input #>> '{space,kind}' = 'group' then relay.told_apart(own.space_id) else '{}' end,
         'lent', case when p_input -> 'lent' <> 'null' then relay.memories_for_prompt(
             relay.find_space(p_input -> 'lent'), budget) else '[]' end,
         'former', case when (p_input ->> 'brings_back')::boolean then (

@@ -10,6 +10,7 @@ from relay.core.limits import SUMMARY_TOKENS
 from relay.core.models import Block, Incoming, ModelMessage
 from relay.core.prompt_markup import (
     CACHE,
+    call_person,
     cut_to_tokens,
     estimate_tokens,
     mark_speaker,
@@ -25,6 +26,7 @@ from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.rows.upkeep.writing import ShownSummary
 
 NO_MEDIA: Mapping[str, Block] = {}
+NOBODY: Mapping[int, str] = {}
 WROTE_FIRST = "(You wrote first.)"
 KEPT_MESSAGES = 10
 """The number of messages (five exchanges) that stay in the prompt, up to twice the budget."""
@@ -68,8 +70,10 @@ def history(
     zone: tzinfo,
     shown: Sequence[Mapping[str, Block]],
     composed: str = "",
+    people: Mapping[int, str] = NOBODY,
 ) -> list[ModelMessage]:
-    """Returns the composition, the summary, then the recent messages as real turns with tool calls and files."""
+    """Returns the composition, the summary, then the recent messages as real turns with tool calls and files. `people`:
+    see `Incoming`."""
     messages: list[ModelMessage] = [{"role": "user", "content": [text_block(composed)]}] if composed else []
     if summary:
         text = f"<summary>\n{neutralize_markup(cut_to_tokens(summary.text, SUMMARY_TOKENS))}\n</summary>"
@@ -78,7 +82,7 @@ def history(
     for row, media in zip(recent, shown, strict=True):
         if row.role == "user":
             day = day_of(row.created_at, zone)
-            content = user_blocks(row.blocks, row.name or "", group, media, day)
+            content = user_blocks(row.blocks, call_person(row.user_id, row.name or "", people), group, media, day)
             messages.append({"role": "user", "content": [*new_day(before, day), *content]})
             before = day
         else:
@@ -103,7 +107,7 @@ def user_blocks(
     blocks: Sequence[Block], name: str, group: bool, media: Mapping[str, Block] = NO_MEDIA, said_on: str = ""
 ) -> list[Block]:
     """Returns a user's stored blocks for the model: others' words delimited, files shown or described, speakers named
-    in a group."""
+    in a group by `name`, which is clean."""
     shown: list[Block] = []
     left = dict(media)
     for block in blocks:
@@ -171,6 +175,7 @@ def present_message(
     """Returns the present message as the next turn's history will show it. `recent`: the messages shown before it."""
     stored = context.message
     name, at = (stored.name or "", stored.created_at) if stored else (incoming.name, incoming.at)
+    name = call_person(stored.user_id if stored else incoming.user_id, name, incoming.people)
     day = day_of(at, zone)
     before = next((day_of(row.created_at, zone) for row in reversed(recent) if row.role == "user"), "")
     return [*new_day(before, day), *user_blocks(present_blocks(incoming, context), name, group, media, day)]

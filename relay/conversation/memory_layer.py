@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 
 from relay.core.frozen import frozen
-from relay.core.prompt_markup import clean_name, estimate_tokens
+from relay.core.prompt_markup import call_person, estimate_tokens
 from relay.memory.intents import CATEGORIES
 from relay.memory.rows.turns.context import Memory
 from relay.memory.rows.turns.record import LayerRecord, PromptRecord, SortRecord
@@ -44,10 +44,16 @@ class MemoryLayer:
 
 
 def memory_layer(
-    memories: Sequence[Memory], counts: Mapping[str, int], group: bool, tokens: int, zone: tzinfo, faded: int = 0
+    memories: Sequence[Memory],
+    counts: Mapping[str, int],
+    group: bool,
+    tokens: int,
+    zone: tzinfo,
+    faded: int = 0,
+    people: Mapping[int, str] | None = None,
 ) -> MemoryLayer:
     """Builds the layer within `tokens`; an item is included whole or not at all. `counts`: memories per kind, loaded
-    or not. `faded`: how many of them are learnings unused for long."""
+    or not. `faded`: how many of them are learnings unused for long. `people`: see `Incoming`."""
     kept, left = take_memories(memories, tokens)
     ids, dropped = tuple(row.id for row in kept), tuple(row.id for row in left)
     if not memories and not any(counts.values()):
@@ -63,7 +69,7 @@ def memory_layer(
         if not rows:
             return ""
         among = f"{len(rows)} of {known[sort]}" if known[sort] > len(rows) else len(rows)
-        return "\n".join([f"{heading} ({among})", *(line(row, group, zone) for row in rows)])
+        return "\n".join([f"{heading} ({among})", *(line(row, group, zone, people or {}) for row in rows)])
 
     about = "THE PEOPLE HERE" if group else "THE USER"
     facts = "\n".join(filter(None, (section(f"## {name}", kind) for kind, name in FACTS.items())))
@@ -106,9 +112,9 @@ def sort_of(row: Memory) -> str:
     return row.category if row.category in CATEGORIES else "knowledge"
 
 
-def line(row: Memory, group: bool, zone: tzinfo) -> str:
+def line(row: Memory, group: bool, zone: tzinfo, people: Mapping[int, str]) -> str:
     """Formats a memory for the model; a goal with its deadline."""
-    subject = f"{clean_name(row.subject)}: " if group and row.subject else ""
+    subject = f"{call_person(row.subject_id, row.subject, people)}: " if group and row.subject else ""
     until = row.valid_until if row.kind == "goal" else None
     deadline = f" (by {until.astimezone(zone):%Y-%m-%d})" if until else ""
     return f"- {subject}{as_note(row.content)}{deadline}"

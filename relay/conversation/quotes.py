@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 
 from relay.conversation.memory_layer import as_note
 from relay.conversation.taint import reply_untrusted
-from relay.core.models import ReplyTo
-from relay.core.prompt_markup import clean_name, cut_to_tokens, estimate_tokens, mark_untrusted, neutralize_markup
+from relay.core.models import Incoming, ReplyTo
+from relay.core.prompt_markup import (
+    call_person,
+    clean_name,
+    cut_to_tokens,
+    estimate_tokens,
+    mark_untrusted,
+    neutralize_markup,
+)
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.derivations.artefacts import id_of
 from relay.memory.rows.found import FoundEntry
@@ -17,11 +24,11 @@ from relay.memory.rows.turns.context import Context, RepliedMessage
 REPLY_CHARACTERS = 2_000
 
 
-def passage(row: FoundEntry, zone: tzinfo, speaker: int | None = None) -> str:
+def passage(row: FoundEntry, zone: tzinfo, speaker: int | None = None, people: Mapping[int, str] | None = None) -> str:
     """Formats a recalled passage: its id (unless lent), time, author, and the text around the match. `speaker`: in a
-    group, the one person whose words need no markup."""
+    group, the one person whose words need no markup. `people`: see `Incoming`."""
     when = row.at.astimezone(zone)
-    who = author(row)
+    who = author(row, people or {})
     who += ", in private" if row.lent else ""
     if row.document:
         who += f', in "{clean_name(row.document)}" (part {row.part} of {row.parts})'
@@ -33,28 +40,34 @@ def passage(row: FoundEntry, zone: tzinfo, speaker: int | None = None) -> str:
     return f"[{name}{when:%Y-%m-%d %H:%M}] {who}: {text}"
 
 
-def author(row: FoundEntry) -> str:
+def author(row: FoundEntry, people: Mapping[int, str]) -> str:
     """Returns the author of a recalled passage, or a memory's subject."""
     if row.kind == "summary":
         return "summary of an earlier conversation"
     if row.kind not in ("message", "part", "memory"):
         return row.kind
     if row.kind == "memory":
-        return f"memory about {clean_name(row.subject)}" if row.subject else "memory"
-    return "you" if row.role == "assistant" else clean_name(row.name or "the user")
+        return f"memory about {call_person(row.user_id, row.subject, people)}" if row.subject else "memory"
+    return "you" if row.role == "assistant" else call_person(row.user_id, row.name or "the user", people)
 
 
-def reply_note(reply: ReplyTo, stored: RepliedMessage | None, user_id: int, zone: tzinfo) -> str:
+def reply_note(reply: ReplyTo, stored: RepliedMessage | None, incoming: Incoming, zone: tzinfo) -> str:
     """Describes what the present message replies to. It is quoted as data unless the user or Relay wrote it."""
     text = replied_text(reply, stored)
     ours = stored.role == "assistant" if stored else reply.by == "you"
-    author = "you" if ours else f'"{clean_name(reply.by or "the user")}"'
+    author = (
+        "you"
+        if ours
+        else f'"{call_person(stored.user_id if stored else None, reply.by or "the user", incoming.people)}"'
+    )
     when = ""
     if stored:
         when = f" of {stored.at.astimezone(zone):%Y-%m-%d %H:%M}"
     head = f"The user is replying to {'this part of ' if reply.quote else ''}a message by {author}{when}:"
     body = (
-        mark_untrusted(text, "quote", reply.by) if reply_untrusted(reply, stored, user_id) else neutralize_markup(text)
+        mark_untrusted(text, "quote", reply.by)
+        if reply_untrusted(reply, stored, incoming.user_id)
+        else neutralize_markup(text)
     )
     return f"{head}\n<reply>\n{body}\n</reply>"
 

@@ -34,6 +34,7 @@ from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRef
 from relay.core.frozen import frozen
 from relay.core.models import Block, Incoming, ModelMessage, ModelRequest, Reply
 from relay.core.ports import Sink
+from relay.core.prompt_markup import marked_name
 from relay.media.attachment_reader import is_spoken
 from relay.memory.calls.base import encode_row
 from relay.memory.contexts.markers import markers_in
@@ -131,7 +132,9 @@ async def begin(engine: Engine, incoming: Incoming) -> BegunTurn:
         said = context.message
         incoming = replace(incoming, text=said.text, reply_to=said.reply_to, spoken=is_spoken(said.blocks))
         found = await recall_for_turn(engine, incoming)
+    people = {user_id: marked_name(one.name, one.mark) for user_id, one in context.people.items()}
     context = await add_meant_intents(engine, incoming, context, found.query)
+    incoming = replace(incoming, people=people)
     return BegunTurn(incoming, context, found.rows, reminders)
 
 

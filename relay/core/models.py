@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -185,6 +185,8 @@ class Incoming:
     """It is the speaker's own voice note or video note."""
     operator: bool = False
     """An operator sent it in private, so errors include their cause."""
+    people: Mapping[int, str] = field(default_factory=dict)
+    """What the people of a group are called where some have the same name, by id; elsewhere empty."""
 
 
 @frozen

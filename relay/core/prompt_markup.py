@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from relay.core.models import Block
 
@@ -84,6 +84,16 @@ def clean_name(name: str) -> str:
     return "somebody" if unicodedata.normalize("NFKC", plain).casefold() in NOBODYS_NAMES else plain
 
 
+def marked_name(name: str, mark: str | None) -> str:
+    """Returns a person's clean name with what tells them apart from namesakes, in brackets, which no name has."""
+    return f"{clean_name(name)} ({mark})" if mark else clean_name(name)
+
+
+def call_person(user_id: int | None, name: str, people: Mapping[int, str]) -> str:
+    """Returns what a prompt calls a person. `people`: the marked names where some are the same."""
+    return people.get(user_id or 0) or clean_name(name)
+
+
 def mark_untrusted(text: str, kind: str, by: str = "") -> str:
     """Returns a text by someone else, delimited as data."""
     source = f' from="{clean_name(by)}"' if by else ""
@@ -95,5 +105,5 @@ def text_block(text: str, cached: bool = False) -> Block:
 
 
 def mark_speaker(name: str, block: Block) -> Block:
-    """Returns a block of a group message, marked with its speaker so that nobody can impersonate someone else."""
-    return text_block(f'<said by="{clean_name(name)}">\n{block["text"]}\n</said>') if block["type"] == "text" else block
+    """Returns a block of a group message, marked with its speaker's clean name: nobody can impersonate someone else."""
+    return text_block(f'<said by="{name}">\n{block["text"]}\n</said>') if block["type"] == "text" else block

@@ -10,7 +10,7 @@ from relay.conversation.model_loop import ToolInput, ToolRun
 from relay.conversation.tools.results import format_opened, is_foreign, moment_of
 from relay.core.models import Incoming, ToolDefinition
 from relay.core.ports import Embedder
-from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
+from relay.core.prompt_markup import call_person, clean_name, mark_untrusted, neutralize_markup
 from relay.memory.derivations import artefacts
 from relay.memory.derivations.artefacts import id_of, read_id
 from relay.memory.query_vectors import embed_query
@@ -104,7 +104,8 @@ def describe_asker(incoming: Incoming) -> dict[str, object]:
 
 def line(row: FoundEntry, incoming: Incoming, zone: tzinfo) -> dict[str, object]:
     """Formats one result for the model."""
-    who = "you" if row.role == "assistant" else clean_name(row.name or row.subject or "the user")
+    name = row.name or row.subject or "the user"
+    who = "you" if row.role == "assistant" else call_person(row.user_id, name, incoming.people)
     strange = is_foreign(row.untrusted, row.user_id, incoming)
     told = {
         "id": id_of(row.kind, row.id, row.part),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 
 from relay.core.models import Incoming
-from relay.core.prompt_markup import clean_name, mark_untrusted, neutralize_markup
+from relay.core.prompt_markup import call_person, clean_name, mark_untrusted, neutralize_markup
 from relay.memory.derivations.artefacts import id_of
 from relay.memory.rows.search_context import (
     ContextMessage,
@@ -79,7 +79,7 @@ def part(found: OpenedPart, incoming: Incoming, zone: tzinfo) -> tuple[Told, boo
         "place": place_of(found.place),
         "document": clean_name(found.document),
         "part": f"{found.part} of {found.parts}",
-        "sent_by": clean_name(found.name or "the user"),
+        "sent_by": call_person(found.user_id, found.name or "the user", incoming.people),
         "at": moment_of(found.at, zone),
         "message": id_of("message", found.message_id),
         "text": text_of(found.content, strange),
@@ -103,7 +103,7 @@ def memory(found: OpenedMemory, incoming: Incoming, zone: tzinfo) -> tuple[Told,
     told = {
         "id": id_of("memory", found.id),
         "text": text_of(found.content, strange),
-        "about": clean_name(found.subject) if found.subject else None,
+        "about": call_person(found.subject_id, found.subject, incoming.people) if found.subject else None,
         "type": found.type,
         "importance": found.importance,
         "confidence": found.confidence,
@@ -127,11 +127,12 @@ def memory(found: OpenedMemory, incoming: Incoming, zone: tzinfo) -> tuple[Told,
 def format_message(row: ContextMessage, incoming: Incoming, zone: tzinfo) -> Told:
     """Formats one message."""
     strange = is_foreign(row.untrusted, row.user_id, incoming)
+    who = call_person(row.user_id, row.name or "the user", incoming.people)
     return present(
         {
             "id": id_of("message", row.id),
             "at": moment_of(row.at, zone),
-            "who": "you" if row.role == "assistant" else clean_name(row.name or "the user"),
+            "who": "you" if row.role == "assistant" else who,
             "untrusted": strange or None,
             "text": text_of(row.text + (" […]" if row.cut else ""), strange),
         }

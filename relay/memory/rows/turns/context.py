@@ -62,6 +62,16 @@ class Memory:
 
 
 @frozen
+class Namesake:
+    """A person of a group where some have the same name."""
+
+    name: str
+    """The name that they used last."""
+    mark: str | None
+    """What tells them apart from others with this name: their username or a number."""
+
+
+@frozen
 class ComposedContext:
     """The composition that a session began with."""
 
@@ -137,6 +147,8 @@ class Context:
     message: StoredMessage | None
     """The present message, as it is stored."""
     reply_to: RepliedMessage | None
+    people: dict[int, Namesake] = field(default_factory=dict)
+    """The people of a group where some have the same name, by id; elsewhere empty."""
     preferences: Annotated[tuple[Preference, ...], BeforeValidator(read_preferences)] = ()
     """How the speaker likes answers: the preferences that may apply here."""
     preference_seconds: float = 0.0
