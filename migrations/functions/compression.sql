@@ -116,6 +116,28 @@ begin
     return to_jsonb(made);
 end $$;
 
+-- Asks to be told in a chat when a version is ready or can't be made. Returns whether it is still being made.
+create or replace function public.relay_await_version(
+    p_space jsonb, p_id bigint, p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
+returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
+    with awaited as (
+        update job set payload = payload || jsonb_build_object('tells', jsonb_build_object(
+            'bot_id', p_bot_id, 'chat_id', p_chat_id, 'topic_id', p_topic_id, 'user_id', p_user_id))
+        where kind = 'compression' and key = (
+            select id::text from compression where id = p_id and space_id = relay.find_space(p_space) and status = 'due')
+        returning 1)
+    select to_jsonb(exists (select from awaited))
+$$;
+
+-- Tells in the chat that waits for a version what became of it.
+create or replace function relay.tell_version(p_job relay.job, p_space_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select public.relay_enqueue((asked ->> 'bot_id')::bigint, jsonb_build_array(asked - 'bot_id' || jsonb_build_object(
+        'space_id', p_space_id, 'payload', jsonb_build_object('version_id', p_job.key::bigint),
+        'inputs', jsonb_build_array('version:' || p_job.key), 'key', 'version ' || p_job.key)))
+    from (select p_job.payload -> 'tells' as asked) one where asked is not null
+$$;
+
 -- Forgets the cached chunks of a session, or of one of its versions, so that a model is asked for them again.
 create or replace function public.relay_forget_chunks(p_space jsonb, p_session_id bigint, p_source_id bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
@@ -198,7 +220,7 @@ begin
         derivation = p_version -> 'derivation', tainted = (p_version ->> 'tainted')::boolean
     where id = made.id;
     delete from job where id = held.id;
-    perform relay.finish_compositions(made.id);
+    perform relay.finish_compositions(made.id), relay.tell_version(held, made.space_id);
     return to_jsonb(true);
 end $$;
 
@@ -227,6 +249,7 @@ begin
     where id = held.key::bigint and status = 'due';
     delete from job where id = held.id;
     perform relay.finish_compositions(held.key::bigint);
+    perform relay.tell_version(held, space_id) from compression where id = held.key::bigint and status = 'failed';
     return to_jsonb(true);
 end $$;
 

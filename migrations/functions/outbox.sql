@@ -57,13 +57,15 @@ begin
 end $$;
 
 -- Returns the queued message that a turn sends: {chat_id, topic_id, under_turn_id, text, rows, sound, reply_to,
--- consolidation_id, composition: what became of it, topic_name: what to name the topic, unless the person has named it
+-- consolidation_id, composition, version: what became of it, topic_name: what to name the topic, unless the person has named it
 -- meanwhile}; null for other turns.
 create or replace function relay.message_of(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case status when 'queued' then request else '{}' end || jsonb_build_object(
         'chat_id', chat_id, 'topic_id', topic_id, 'under_turn_id', under_turn_id,
         'composition', relay.composition_json((request ->> 'composition_id')::bigint),
+        'version', (select relay.version_json(c) from compression c
+            where id = (request ->> 'version_id')::bigint and c.status in ('ready', 'failed')),
         'topic_name', (select s.title from session s join topic t on t.bot_id = o.bot_id and t.chat_id = o.chat_id
                 and t.topic_id = o.topic_id and t.implicit where s.id = (request ->> 'names_after')::bigint))
     from outbox o where turn_id = p_turn_id and not_before is not null

@@ -60,6 +60,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'created_at', p_version.created_at, 'last_used_at', p_version.last_used_at,
         'done', p_version.usage -> 'done', 'total', p_version.usage -> 'total',
         'since', relay.version_since(p_version),
+        'tells', p_version.status = 'due' and exists (
+            select from job where kind = 'compression' and key = p_version.id::text and payload ? 'tells'),
         'compositions', held.names, 'active', held.active)
     from session s cross join lateral (
         select coalesce(jsonb_agg(distinct c.name), '[]') as names,

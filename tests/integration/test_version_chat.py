@@ -30,7 +30,8 @@ from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from tests.integration.conftest import Sql
 from tests.integration.long_session import WEIGHTS, Obedient, compressor_of, long_session
-from tests.integration.turn_driver import ADA, BEN, a_house, group, private
+from tests.integration.turn_driver import ADA, BEN, BOT, a_house, group, private, send_queued
+from tests.standins.fakes import FakeMessenger
 
 
 class Phone:
@@ -237,12 +238,16 @@ async def test_the_list_of_versions_leads_to_what_one_waits_for(store: Store, sq
 async def test_in_telegram_a_version_is_made_in_the_background(store: Store, sql: Sql) -> None:
     await long_session(sql, 60, 12_000)
     phone = Phone(store, Obedient())
-    phone.bot_id = 77
+    phone.bot_id = BOT.id
     await phone.say("")
-    assert (await phone.press("Make it")).startswith("⏳ I'm making v001.")
+    assert await phone.press("Make it") == "⏳ I'm making v001. I'll tell you when it's ready."
     assert phone.buttons() == [["↻ Progress"], ["Make it without a model"]]
     await phone.runner.run_due("compression")
     assert (await phone.press("↻ Progress")).startswith("✅ **v001&#95;")
+    messenger = FakeMessenger()
+    await send_queued(store, messenger)
+    ((method, sent),) = messenger.calls
+    assert (method, sent["chat_id"], sent["text"][:7]) == ("sendMessage", ADA, "✅ v001_")
 
 
 REFUSED = [

@@ -159,6 +159,14 @@ async def make_version(
     return await _run(ctx, made, settings.method == "extract")
 
 
+async def tell_when_ready(ctx: CommandContext, made: Making) -> Making:
+    """Asks the bot to say in this chat when a version that is being made is ready."""
+    if made.version is None or made.version.status != "due" or not ctx.bot_id:
+        return made
+    await ctx.store.await_version(ctx.space, made.version.id, ctx.bot_id, ctx.chat_id, ctx.topic_id, ctx.user_id)
+    return await look(ctx, made.version.id)
+
+
 async def make_without_model(ctx: CommandContext, version_id: int) -> Making:
     """Makes an unfinished version without a model."""
     await ctx.require_sight()

@@ -10,6 +10,7 @@ from relay.core.frozen import frozen
 from relay.core.models import Button, Rows
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.contexts.composition import Composition
+from relay.memory.rows.contexts.versions import Version
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.rows.turns.preferences import Preference
@@ -140,6 +141,8 @@ class QueuedMessage:
     """The ids of the reminders that the message delivers."""
     composition: Composition | None = None
     """The message reports on this composition, which somebody waits for."""
+    version: Version | None = None
+    """The same of a version."""
     names_after: int | None = None
     """The topic is named after this session instead; nothing is sent."""
     topic_name: str | None = None

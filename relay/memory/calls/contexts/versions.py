@@ -58,6 +58,12 @@ class VersionCalls(Calls):
         """Requests a version. Returns its id, which is the key of its job; None: there is nothing to make it from."""
 
     @rpc()
+    async def await_version(
+        self, space: Space, id: int, bot_id: int, chat_id: int, topic_id: int, user_id: int
+    ) -> bool:
+        """Asks to be told in a chat when a version is ready. Returns False if it isn't being made."""
+
+    @rpc()
     async def forget_chunks(self, space: Space, session_id: int, source_id: int | None) -> int:
         """Forgets the cached chunks of a session or of one of its versions. Returns how many there were."""
 

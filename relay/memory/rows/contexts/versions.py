@@ -105,6 +105,8 @@ class Version:
     total: int | None = None
     since: Since = Since()
     """What was said, changed and marked in the session after it was made."""
+    tells: bool = False
+    """The bot says in the chat when it is ready."""
     compositions: tuple[str, ...] = ()
     """The names of the compositions that hold it."""
     active: bool = False

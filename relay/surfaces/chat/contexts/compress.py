@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from relay.commands.contexts.compress import CompressionPreview, make_version
+from relay.commands.contexts.compress import CompressionPreview, make_version, tell_when_ready
 from relay.commands.contexts.compress import compress as compress_command
 from relay.commands.contexts.versions import list_versions
 from relay.commands.contexts.wish import Wish, read_wish
@@ -63,7 +63,7 @@ async def press_change(call: ChatContext, to: ChangeDraft) -> ButtonReply:
 async def press_make(call: ChatContext, to: MakeVersion) -> ButtonReply:
     made = await make_version(call, to.session_id, to.draft.settings(), to.draft.source or None)
     if made.version is not None:
-        return show_making(made)
+        return show_making(await tell_when_ready(call, made))
     without = replace(to.draft, method="extract")
     rows = [
         [button("Make it without a model", MakeVersion(to.session_id, without))],

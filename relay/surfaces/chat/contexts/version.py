@@ -103,7 +103,13 @@ def show_making(made: Making) -> ButtonReply:
             text = f"⚠️ {one.short} has to wait: {escape_markdown(made.detail)} I'll retry automatically."
             return ButtonReply(text=text, rows=[without, again], result=made)
     far = f" {one.done} of {one.total} parts are done." if one.total else ""
-    return ButtonReply(text=f"⏳ I'm making {one.short}.{far}", rows=[again, without], result=made)
+    tells = " I'll tell you when it's ready." if one.tells else ""
+    return ButtonReply(text=f"⏳ I'm making {one.short}.{far}{tells}", rows=[again, without], result=made)
+
+
+def became(one: Version) -> ButtonReply:
+    """Says what became of a version that somebody waits for."""
+    return ready(one) if one.status == "ready" else show_making(Making("failed", one.error or "", one))
 
 
 def ready(one: Version) -> ButtonReply:
