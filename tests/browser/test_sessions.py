@@ -185,6 +185,22 @@ async def test_sessions_are_composed_in_the_order_set_by_keys_and_mouse(browser:
         await page.mouse.move(target["x"] + 5, target["y"] - 20, steps=8)
         await page.mouse.up()
         await expect(titles).to_have_text(["The balcony garden", "The letter to the landlord", "Azores in June"])
+        await handle.hover()
+        await page.mouse.down()
+        box = await handle.bounding_box()
+        assert box
+        await page.mouse.move(box["x"] + 90, box["y"] + 150, steps=8)  # hands don't move in straight lines
+        await page.mouse.up()
+        moved = await titles.all_text_contents()
+        assert moved[0] != "The balcony garden"
+        for number in (0, 2, 0, 1):
+            await page.locator(".drag").nth(number).hover()
+        await expect(titles).to_have_text(moved)
+        await expect(page.locator(".dragged")).to_have_count(0)
+        while await titles.first.text_content() != "The balcony garden":
+            await handle.press("ArrowUp")
+        await expect(titles).to_have_text(["The balcony garden", "The letter to the landlord", "Azores in June"])
+        await expect(page.get_by_label("Tokens").first).to_have_css("appearance", "textfield")
         await page.get_by_label("Version").nth(0).select_option("original")
         await page.get_by_role("button", name="Leave out Azores in June").click()
         await expect(page.get_by_role("meter", name="tokens")).to_be_visible()
@@ -262,7 +278,7 @@ async def test_a_changed_setting_is_saved_and_applied(browser: Browser, site: Si
         size = page.get_by_label("Storage limit for versions")
         await size.fill("plenty")
         await size.blur()
-        await expect(page.get_by_text("storage.maxCacheSize should be a size")).to_be_visible()
+        await expect(page.get_by_text("The storage limit should be a size")).to_be_visible()
         await expect(size).to_have_value("1GB")
         await here.go("/sessions")
         await expect(page.locator(".row").first).to_be_visible()

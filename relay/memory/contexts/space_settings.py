@@ -130,7 +130,7 @@ def read_document(given: Mapping[str, Any]) -> ContextSettings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"] if part in _NAMES)
-        raise OutOfRange(f"{where} {_MEANT.get(where) or _sentence(first)}") from None
+        raise OutOfRange(f"{_CALLED.get(where, where)} {_MEANT.get(where) or _sentence(first)}") from None
 
 
 def valid_settings(given: object) -> dict[str, Any]:
@@ -218,9 +218,19 @@ def _adapter() -> TypeAdapter[ContextSettings]:
     return TypeAdapter(ContextSettings)  # takes 7 ms, so not at each start
 
 
+_CALLED = {
+    "storage.maxCacheSize": "The storage limit",
+    "storage.compressionRetention": "The versions to keep",
+    "keepitDecay.compressionBase": "The lowest weights",
+    "keepitDecay.maxSessionDistance": "The number of sessions",
+    "autoDecay.createAfterDays": "The days until the first version",
+    "autoDecay.aggressiveAfterDays": "The days until the shorter one",
+    "autoDecay.pruneIntermediateAfterDays": "The days until others are pruned",
+}
+"""What people read who type a value on the page of settings. Other values are chosen there, and can't be wrong."""
 _MEANT = {
     "storage.maxCacheSize": "should be a size such as 500MB or 1GB.",
-    "storage.compressionRetention": "should be all, a number of versions to keep for each session, such as 5, "
-    "or a number of days, such as 30d.",
+    "storage.compressionRetention": "should be all, a number for each session, such as 5, or a number of days, "
+    "such as 30d.",
 }
 _NAMES = {part for path in ContextSettings().values() for part in path.split(".")}

@@ -40,15 +40,16 @@ export function Parts({ parts, planned, states, change }) {
     if (to !== at) move(at, to);
   };
   const grab = (event, id) => {
-    event.currentTarget.setPointerCapture(event.pointerId);
+    // The list stays where it is. A handle moves in the page, and would lose the pointer.
+    box.current.setPointerCapture(event.pointerId);
     setDragged(id);
   };
-  return html`<ol class="parts" ref=${box}>${parts.map((one, at) => {
+  const drop = () => setDragged(null);
+  return html`<ol class="parts" ref=${box} onPointerMove=${follow} onPointerUp=${drop} onPointerCancel=${drop}>${parts.map((one, at) => {
     const [plan, state] = [planned.get(one.sessionId), states.get(one.sessionId)];
     return html`<li key=${one.sessionId} class="part ${dragged === one.sessionId ? "dragged" : ""}">
       <div class="part-head"><${IconButton} icon="drag" label=${`Move ${one.title}, ${at + 1} of ${parts.length}: arrow keys`} class="icon-button drag" onClick=${() => {}}
-          onKeyDown=${(event) => keys(event, at)} onPointerDown=${(event) => grab(event, one.sessionId)} onPointerMove=${follow}
-          onPointerUp=${() => setDragged(null)} onPointerCancel=${() => setDragged(null)} />
+          onKeyDown=${(event) => keys(event, at)} onPointerDown=${(event) => grab(event, one.sessionId)} />
         <span class="part-title"><strong dir="auto">${one.title}</strong><span class="muted small">${plan ? `${plan.versionId} · about ${tokens(plan.estimate)} of ${tokens(plan.originalTokens)} tokens` : " "}</span></span>
         ${state === "gone" && html`<${Badge}>version gone</>`}${state === "making" && html`<${Badge} tone="warn">being made</>`}
         <${IconButton} icon="close" label=${`Leave out ${one.title}`} onClick=${() => change(parts.filter((_, here) => here !== at))} /></div>
