@@ -42,6 +42,12 @@ LEFT_AND_BACK = """() => {
   return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 }"""
 """Tells the list's first block both at once, as after a window has changed its size twice."""
+LOADED = "() => performance.getEntriesByType('resource').some((one) => one.name.endsWith('/pages/reminders.js'))"
+BLOCK_STORAGE = """
+function refuse() { throw new DOMException("The operation is insecure.", "SecurityError"); }
+Object.defineProperty(window, "sessionStorage", { get: refuse });
+window.BroadcastChannel = refuse;
+"""
 HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>\u202egnp.exe\u202c ' + "x" * 100_000
 
 
@@ -68,6 +74,8 @@ async def test_every_component_fits_the_screen_and_is_accessible(
         await here.page.emulate_media(forced_colors="active")
         for state in (".switch", ".segmented", "input[type=range]", ".meter-bar", ".chip[aria-pressed=true]"):
             await expect(here.page.locator(state).first).to_have_css("forced-color-adjust", "none")
+        await expect(here.page.locator(".nav [aria-current]").first).to_have_css("border-style", "solid")
+        await expect(here.page.locator(".button.primary").first).to_have_css("forced-color-adjust", "none")
         await here.page.emulate_media(forced_colors="none")
         await here.page.get_by_role("button", name="Open", exact=True).click()
         await here.settle("dialog")
@@ -92,6 +100,21 @@ async def test_the_sign_in_link_is_used_once_and_removed_from_the_address(
         assert here.trouble == []
 
 
+async def test_a_browser_that_blocks_storage_is_told_so(browser: Browser, origin: str, api: PlayedApi) -> None:
+    async with opened(browser, origin, api, ready=".alone", script=BLOCK_STORAGE) as here:
+        await expect(here.page.get_by_role("alert")).to_contain_text("The browser blocks Relay's storage.")
+
+
+async def test_a_page_opens_for_the_first_time_while_the_server_is_away(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    async with opened(browser, origin, api, ready=".row") as here:
+        await here.page.wait_for_function(LOADED)
+        await here.page.route("**/*.js", lambda route: route.abort())
+        await here.page.get_by_role("link", name="Reminders").click()
+        await expect(here.page.get_by_role("heading", level=1)).to_have_text("Reminders")
+
+
 @pytest.mark.slow("test_the_sign_in_link_is_used_once_and_removed_from_the_address")
 async def test_a_sign_in_link_works_in_the_window_that_was_signed_out(
     browser: Browser, origin: str, api: PlayedApi
@@ -110,7 +133,7 @@ async def test_a_sign_in_that_the_server_could_not_take_is_tried_again(
 ) -> None:
     api.answers["POST /session"] = [(503, {"detail": "The database is away.", "code": "away"})]
     async with opened(browser, origin, api, ready=".alone") as here:
-        await expect(here.page.get_by_text("Relay can't be reached")).to_be_visible()
+        await expect(here.page.get_by_role("alert")).to_contain_text("The server answered 503.")
         api.answers.clear()
         await here.page.get_by_role("button", name="Retry").click()
         await expect(here.page.get_by_role("link", name="Fact 3 ")).to_be_visible()
@@ -443,6 +466,18 @@ async def test_a_dialog_stays_when_what_one_before_it_saves_is_done(
         saved.set()
         await expect(page.locator(".row-title").nth(1)).to_have_text("Likes rye")
         await expect(page.get_by_label("Memory")).to_have_value("Likes wheat")
+
+
+async def test_hours_are_written_as_people_write_them(browser: Browser, origin: str, api: PlayedApi) -> None:
+    for locale, hour, at in (("en-US", "9:05 AM", "Nov 8, 2026, 9:05 AM"), ("en-GB", "09:05", "8 Nov 2026, 09:05")):
+        async with opened(browser, origin, api, locale=locale) as here:
+            told = await here.page.evaluate(
+                """async () => {
+                  const { moment, time } = await import("/kit/format.js");
+                  return [time, moment].map((write) => write("2026-11-08T08:05:00Z").replaceAll("\u202f", " "));
+                }"""
+            )
+            assert told == [hour, at]
 
 
 async def test_days_are_counted_as_in_the_calendar(browser: Browser, origin: str, api: PlayedApi) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -175,6 +176,81 @@ async def test_undo_is_sent_once_and_offered_again_if_it_fails_and_the_focus_is_
         await expect(page.locator("dt", has_text="Next")).to_have_count(0)
 
 
+async def test_what_was_typed_for_one_reminder_is_not_in_the_dialog_of_another_with_the_same_text(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    rows = [reminder(1, "take pills"), reminder(2, "take pills")]
+    api.answers = {"GET /reminders": [(200, {"reminders": rows, "total": 2, "next": None})]}
+    async with opened(browser, origin, api, "#/reminders?link=once", ready=".row") as here:
+        page = here.page
+        field = page.get_by_role("dialog").get_by_role("textbox")
+        for number, words in ((0, "take pills"), (1, "take pills"), (0, "friday 9:00")):
+            await page.get_by_label("Actions").nth(number).click()
+            await page.get_by_role("menuitem", name="Change").click()
+            await expect(field).to_have_value(words)
+            if number == 0:
+                await field.fill("friday 9:00")
+            await page.keyboard.press("Escape")
+
+
+async def test_what_was_typed_on_a_line_stays_after_the_session_has_ended(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    ended = (401, {"detail": "Open the page again.", "code": "not_signed_in"})
+    api.answers = {
+        "GET /reminders": [(200, {"reminders": [reminder(1, "bins")], "total": 1, "next": None})],
+        "PATCH /reminders/1": [ended],
+        "POST /reminders": [ended],
+    }
+    async with opened(browser, origin, api, "#/reminders?link=once", ready=".row") as here:
+        page = here.page
+        await page.get_by_label("Actions").click()
+        await page.get_by_role("menuitem", name="Change").click()
+        field = page.get_by_role("dialog").get_by_role("textbox")
+        await field.fill("friday 9:00")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("dialog").get_by_role("alert")).to_have_text("Open the page again.")
+        await expect(field).to_have_value("friday 9:00")
+        await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+        field = page.get_by_label("Remind me")
+        await field.fill("tomorrow 9:00 the dentist")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".toast")).to_contain_text("Open the page again.")
+        await expect(field).to_have_value("tomorrow 9:00 the dentist")
+
+
+async def test_a_button_that_is_disabled_leaves_the_focus_at_the_head_of_the_page(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    remember(api, 1, 2)
+    api.answers |= {
+        "GET /reminders": [(200, {"reminders": [reminder(1, "bins")], "total": 1, "next": None})],
+        "POST /reminders": [(201, reminder(2, "bread"))],
+    }
+    async with opened(browser, origin, api, ready=".row") as here:
+        page, title = here.page, here.page.get_by_role("heading", level=1)
+        await page.get_by_role("button", name="Select", exact=True).press("Enter")
+        await expect(page.get_by_role("button", name="Forget")).to_be_disabled()
+        await expect(title).to_be_focused()
+        await here.go("/reminders", ".row")
+        await page.get_by_label("Remind me").fill("tomorrow 9:00 bread")
+        await page.get_by_role("button", name="Add", exact=True).press("Enter")
+        await expect(page.get_by_label("Remind me")).to_have_value("")
+        await expect(title).to_be_focused()
+
+
+async def test_an_address_that_has_no_id_where_one_belongs_opens_the_first_page(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    remember(api, 1)
+    async with opened(browser, origin, api, ready=".row") as here:
+        page = here.page
+        for path in ("/memory/changes", "/reminders/calendar", "/preferences/last", "/sessions/1/versions/%2e%2e%2f"):
+            await here.go(path)
+            await expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
+            assert page.url == f"{origin}/#/memory"
+
+
 async def test_a_switch_shows_what_was_chosen_until_the_server_refuses_it(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -221,6 +297,10 @@ async def test_a_fault_ends_with_its_page_and_what_is_not_there_is_said(
             await expect(page.get_by_role("main")).to_contain_text(words)
 
 
+async def fulfill(answer: dict[str, Any], route: Route) -> None:
+    await route.fulfill(**answer)
+
+
 async def test_charts_have_the_persons_days_and_are_drawn_after_their_library_could_not_be_loaded(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -237,10 +317,14 @@ async def test_charts_have_the_persons_days_and_are_drawn_after_their_library_co
     }  # fmt: skip
     async with opened(browser, origin, api, "#/settings?link=once", script=KEEP_PLOTS) as here:
         page = here.page
-        await page.route("**/lib/uplot.js", lambda route: route.abort(), times=1)
-        await here.go("/usage", ".chart")
-        await expect(page.get_by_text("The chart's library couldn't be loaded.").first).to_be_visible()
-        await here.go("/settings")
+        throws = "throw new RangeError('C is no language');"
+        for answer in ({"status": 503}, {"body": throws, "content_type": "text/javascript"}):
+            await page.route("**/lib/uplot.js", partial(fulfill, answer), times=1)
+            await here.go("/usage", ".chart")
+            await expect(page.get_by_text("The chart's library couldn't be loaded.")).to_have_count(3)
+            for _ in range(3):
+                await page.get_by_role("button", name="Dismiss").first.click()
+            await here.go("/settings")
         await here.go("/usage", ".chart canvas")
         await expect(page.locator(".chart canvas")).to_have_count(3)
         marks = await page.evaluate("plots[0].axes[0]._splits")

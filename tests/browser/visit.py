@@ -149,10 +149,9 @@ async def visit(
             color_scheme="dark" if scheme == "dark" else "light",
             has_touch=size[0] < 600,
             is_mobile=size[0] < 600,
-            locale="en-GB",
             timezone_id="Europe/Berlin",
             reduced_motion="reduce",
-            **more,
+            **{"locale": "en-GB", **more},
         )
     )
     try:

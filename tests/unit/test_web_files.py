@@ -51,6 +51,12 @@ def test_no_template_text_looks_like_a_comment() -> None:
         assert not [text for text in inside if re.search(r"^ *(//|/\*)", text, re.MULTILINE)], file
 
 
+def test_weights_of_letters_are_those_that_fonts_have() -> None:
+    """Browsers disagree about the others: Firefox shows 520 as bold."""
+    styles = (STATIC / "app.css").read_text("utf-8")
+    assert set(re.findall(r"font-weight: ([^;]+)", styles)) <= {"500", "600", "700"}
+
+
 def test_the_page_has_no_inline_script_or_style() -> None:
     page = (STATIC / "index.html").read_text("utf-8")
     assert not re.search(r"<style|\sstyle=|\son\w+=", page)

@@ -6,11 +6,13 @@ import { useZone } from "./kit/format.js";
 import { startKeyboard } from "./kit/keyboard.js";
 import { fill, match, navigate, useRoute } from "./kit/router.js";
 import { onLost, openSession } from "./kit/session.js";
-import { Button, Empty, ErrorState, Frame, Skeleton } from "./kit/ui.js";
+import { Empty, ErrorState, Frame, Skeleton } from "./kit/ui.js";
 import { pathOf } from "./kit/frame.js";
 import { home, routes } from "./routes.js";
 
 const loaded = new Map();
+const BLOCKED = "The browser blocks Relay's storage. Allow cookies for this site, and try again.";
+const reload = () => location.reload();
 
 /** The component of a route's module, or null until it is loaded. */
 function usePage(module) {
@@ -47,7 +49,7 @@ function App({ me }) {
   const { page, error } = usePage(route.module);
   const parent = route.parent ? fill(route.parent, params) : Object.keys(params).length ? pathOf(route) : null;
   const content = error
-    ? html`<${ErrorState} error=${new Error("This page couldn't be loaded.")} retry=${() => location.reload()} />`
+    ? html`<${ErrorState} error=${new Error("This page couldn't be loaded.")} retry=${reload} />`
     : page ? html`<${Guarded} key=${route.name} path=${path} page=${page} params=${params} query=${query} me=${me} />` : html`<div class="page"><${Skeleton} /></div>`;
   return html`<${Frame} routes=${routes} here=${{ route, parent }} me=${me}>${content}</>`;
 }
@@ -55,8 +57,7 @@ function App({ me }) {
 const SignedOut = () => html`<main class="alone"><${Empty} icon="out" title="Open this page again">
   In Telegram, use the menu button of the chat, or send /browse. On the machine itself, run <code>relay web</code> and open the link it prints.</></main>`;
 
-const Away = ({ error }) => html`<main class="alone"><${Empty} icon="warning" title="Relay can't be reached"
-  action=${html`<${Button} kind="primary" onClick=${() => location.reload()}>Retry</>`}>${error.message}</></main>`;
+const Away = ({ error }) => html`<main class="alone"><${ErrorState} error=${error.name === "SecurityError" ? new Error(BLOCKED) : error} retry=${reload} /></main>`;
 
 async function start() {
   const root = document.getElementById("app");
@@ -66,8 +67,9 @@ async function start() {
     render(view, root);
   };
   onLost(() => {
-    // What is being typed stays. The dialog shows the error.
-    if (!document.querySelector("dialog textarea")?.value) show(html`<${SignedOut} />`);
+    // What is being typed stays. Its dialog or a toast shows the error.
+    const typed = document.querySelectorAll("dialog textarea, form input:not([type])");
+    if (![...typed].some((one) => one.value)) show(html`<${SignedOut} />`);
   });
   try {
     if (!(await openSession())) {
@@ -79,6 +81,9 @@ async function start() {
     startKeyboard(routes, (route) => navigate(pathOf(route)));
     if (!match(routes, location.hash.slice(1).split("?")[0])) navigate(home, {}, { replace: true });
     show(html`<${App} me=${me} />`);
+    // The other pages, too. They then open at once, even while the server is away: Firefox never again fetches a module
+    // that it couldn't load.
+    setTimeout(() => Promise.allSettled(routes.map(({ module }) => import(module))), 1500);
   } catch (error) {
     if (error.status !== 401) show(html`<${Away} error=${error} />`);
   }

@@ -17,7 +17,8 @@ function loadPlot() {
   loading ??= new Promise((resolve, reject) => {
     const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL("chart.css", import.meta.url) });
     const script = Object.assign(document.createElement("script"), { src: new URL("../lib/uplot.js", import.meta.url) });
-    script.onload = () => resolve(window.uPlot);
+    // It throws for a language that the browser doesn't know.
+    script.onload = () => (window.uPlot ? resolve(window.uPlot) : script.onerror());
     script.onerror = () => {
       loading = null;
       reject(new Error("The chart's library couldn't be loaded."));

@@ -4,7 +4,8 @@
 //       the browser's own <dialog>: focus stays inside and returns, Esc closes. On a phone it rises from below.
 //   if (await confirm({ title: "Delete it?", text: "…", action: "Delete", danger: true })) …
 //   await ask({ title: "Edit", label: "Memory", value, multiline: true, action: "Save", save: (text) => patch(path, { text }) })
-//       If `save` is refused, the dialog stays and shows why, so the text isn't lost.
+//       If `save` is refused, the dialog stays and shows why, so the text isn't lost. `id`: what it is about, where
+//       title and value may be the same for two.
 //   toast("Deleted.", { action: "Undo", run: () => post(…) })      tone: "bad" for errors
 //   openMenu(event, [{ label: "Edit", icon: "edit", run }, { label: "Delete", icon: "trash", danger: true, run }])
 
@@ -75,8 +76,8 @@ export function ask(options) {
   return modal((answer) => html`<${Question} ...${options} answer=${answer} />`);
 }
 
-function Question({ title, label, value = "", hint, multiline, action = "Save", save, answer }) {
-  const key = `${title} ${value}`;
+function Question({ id, title, label, value = "", hint, multiline, action = "Save", save, answer }) {
+  const key = `${title} ${id} ${value}`;
   const [words, setWords] = useState(drafts.get(key) ?? value);
   const write = (text) => {
     drafts.set(key, text);

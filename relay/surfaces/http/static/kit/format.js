@@ -33,8 +33,8 @@ export const day = dated({ day: "numeric", month: "short", year: "numeric" });
 export const date = dated({ day: "numeric", month: "short" });
 export const weekday = dated({ weekday: "short", day: "numeric", month: "short" });
 export const month = dated({ month: "long", year: "numeric" });
-export const time = dated({ hour: "2-digit", minute: "2-digit" });
-export const moment = dated({ day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+export const time = dated({ timeStyle: "short" });
+export const moment = dated({ dateStyle: "medium", timeStyle: "short" });
 
 export const number = (value) => formatOf(Intl.NumberFormat).format(value);
 export const percent = (share, digits = 0) =>

@@ -72,7 +72,12 @@ function Help({ onClose }) {
     <div key=${keys + label}><dt>${keys.split(" ").map((key) => html`<kbd key=${key}>${key}</kbd>`)}</dt><dd>${label}</dd></div>`)}</dl></>`;
 }
 
-// An element that goes while it has the focus, such as the button of a deleted row, would leave it nowhere.
-addEventListener("focusout", ({ target }) => setTimeout(() => {
-  if (!target.isConnected && document.activeElement === document.body) document.querySelector("h1")?.focus({ preventScroll: true });
-}));
+// An element that goes or is disabled while it has the focus, such as the button of a deleted row, would leave it nowhere.
+// Only Chromium tells of that with `focusout`.
+let last;
+addEventListener("focusin", ({ target }) => (last = target));
+new MutationObserver(() => {
+  if (!last || (last.isConnected && !last.disabled)) return;
+  if ([last, document.body].includes(document.activeElement)) document.querySelector("h1")?.focus({ preventScroll: true });
+  last = null;
+}).observe(document.body, { childList: true, subtree: true, attributeFilter: ["disabled"] });

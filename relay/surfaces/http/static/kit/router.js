@@ -81,6 +81,9 @@ export function useRoute() {
   return now;
 }
 
+// Of ids: 12, p7, v001. No other word, which may be a route of the API.
+const ID = /^\w?\d[\w-]*$/;
+
 /** Finds the route of a path: { route, params }, or null. */
 export function match(routes, path) {
   const given = path.split("/").filter(Boolean);
@@ -91,8 +94,9 @@ export function match(routes, path) {
     const params = {};
     const fits = wanted.every((part, at) => {
       if (!part.startsWith(":")) return part === given[at];
-      if (given[at] !== undefined) params[part.slice(1).replace("?", "")] = decode(given[at]);
-      return true;
+      if (given[at] === undefined) return true;
+      params[part.slice(1).replace("?", "")] = given[at];
+      return ID.test(given[at]);
     });
     if (fits) return { route: one, params };
   }
@@ -101,15 +105,7 @@ export function match(routes, path) {
 
 /** Fills ":name" in a path. */
 export function fill(path, params) {
-  return path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ""));
-}
-
-function decode(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return path.replace(/:(\w+)/g, (_, name) => params[name] ?? "");
 }
 
 /** Reads the address again, after it was changed from outside. */

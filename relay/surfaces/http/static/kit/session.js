@@ -14,7 +14,7 @@ import { startTelegram, telegram } from "./telegram.js";
 const KEY = "relay.token";
 // Whose token it is, as Telegram says; "" for a link.
 const PERSON = "relay.person";
-const windows = new BroadcastChannel("relay");
+let windows;
 let lost = () => {};
 
 /** The token, or "" */
@@ -36,8 +36,9 @@ function forgetToken() {
   sessionStorage.removeItem(PERSON);
 }
 
-/** Reads the proof, exchanges it, and returns whether somebody is signed in. Throws if the server is away. */
+/** Reads the proof, exchanges it, and returns whether somebody is signed in. Throws if the server is away, or storage is blocked. */
 export async function openSession() {
+  windows = new BroadcastChannel("relay");
   const { path, values } = takeHash();
   startTelegram(values);
   const wanted = telegram.startParam ? `/${telegram.startParam.replaceAll(/[-_]/g, "/")}` : path;
@@ -86,7 +87,7 @@ async function exchange(person, headers, body) {
     sessionStorage.setItem(PERSON, person);
     return true;
   }
-  if (!response) throw new Error("Is it running, and are you online?");
+  if (!response) throw new Error("Relay can't be reached. Is it running, and are you online?");
   if (response.status >= 500 || response.status === 429) throw new Error(`The server answered ${response.status}.`);
   // A proof works once. After a reload with it in the address, its person is signed in already; others are not.
   if (sessionStorage.getItem(PERSON) !== String(person)) forgetToken();

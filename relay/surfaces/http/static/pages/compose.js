@@ -100,7 +100,7 @@ function Builder({ project, may, projects, made, reload, add }) {
           may && { label: "Drop", icon: "trash", danger: true, run: () => drop(one) }]} />`} /></section>`}
     ${open === "add" && html`<${Choose} project=${project} parts=${parts} onChoose=${take} onClose=${() => setOpen(null)} />`}
     ${open === "suggest" && html`<${Suggest} project=${project} onClose=${() => setOpen(null)} onChoose=${(found) => found.forEach(take)} />`}
-    ${open === "preview" && html`<${Plan} plan=${preview.data} onClose=${() => setOpen(null)} />`}
+    ${open === "preview" && html`<${Plan} plan=${preview.data} parts=${parts} onClose=${() => setOpen(null)} />`}
   </>`;
 }
 
@@ -149,9 +149,9 @@ function Choose({ project, parts, onChoose, onClose }) {
 
 const REASONS = { asked: "as chosen", fits: "it fits as it is", best: "fits best", new: "will be made" };
 
-function Plan({ plan, onClose }) {
+function Plan({ plan, parts, onClose }) {
   return html`<${Dialog} title="Preview" onClose=${onClose} actions=${html`<${Button} kind="primary" onClick=${onClose}>Close</>`}>
-    ${plan.components.map((one, at) => html`<div key=${one.sessionId} class="planned"><strong dir="auto">${at + 1}. ${one.title || `Session ${one.sessionId}`}</strong>
-      <span class="muted">${one.versionId}, ${REASONS[one.reason] || ""} · about ${tokens(one.estimate)} of ${tokens(one.originalTokens)} tokens</span></div>`)}
+    ${plan.components.map((one, at) => html`<div key=${one.sessionId} class="part-title"><strong dir="auto">${at + 1}. ${parts.find(({ sessionId }) => sessionId === one.sessionId)?.title}</strong>
+      <span class="muted">${one.versionId}, ${REASONS[one.reason] || ""}${one.since && `, without ${one.since} since`} · about ${tokens(one.estimate)} of ${tokens(one.originalTokens)} tokens</span></div>`)}
     <p>Together about ${number(plan.totalTokens)} of ${number(plan.totalTokenBudget)} tokens.</p></>`;
 }
