@@ -66,7 +66,7 @@ class Act:
             user_id=7,
             session_id=1,
             kind=kind,
-            value={"up": up == "up"} if up else {},
+            value={"up": up == "up"} if up else {"text": second} if kind == "refine" else {},
             question_id=1,
             question=self.question,
             answer_id=2,

@@ -19,6 +19,9 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.surfaces.chat.preferences.pages import list_page
 from tests.integration.conftest import Sql
+from tests.integration.edits import answered as answered_update
+from tests.integration.edits import edit_of
+from tests.integration.test_preference_signals import said_again
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, Json, TurnDriver, private
 
 
@@ -236,6 +239,34 @@ async def test_a_pattern_of_both_answers_teaches_nothing(driver: TurnDriver, sto
     apart = [pattern("emoji", "tone", which="a"), pattern("emoji", "tone", -1, which="b"), pattern("emoji", "tone")]
     await learned(store, Observer(*both, *apart))
     assert await observed(sql) == [("emoji", -1, True)], "their own version has no emoji"
+
+
+async def test_another_question_is_no_matter_of_taste(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    """Somebody who corrects what they asked doesn't say outright how they like answers."""
+    model = Observer(pattern("short answers", polarity=-1))
+    for number in range(4):
+        first, _, update = await answered_update(driver, f"List 3 cheeses of region {number}")
+        await store.edit(edit_of(update, f"List 12 cheeses of region {number}, I meant twelve"))
+        await said_again(driver, first)
+        await settled(sql)
+        await learned(store, model)
+    text = model.asked[0].messages[0]["content"][0]["text"]
+    assert "They reworded what they had asked" in text
+    assert text.index("List 3 cheeses of region 0") < text.index("List 12 cheeses of region 0")
+    assert {explicit for _, _, explicit in await observed(sql)} == {False}
+    assert [row for row in (await store.preferences(private(ADA), ADA, 0, ADA)).rows if row.acts] == []
+
+
+async def test_a_reaction_that_is_given_again_asks_no_model_again(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    shown = await answered(driver, sql)
+    model = Observer(pattern("short answers"))
+    for number, emojis in enumerate((["👍"], [], ["👍"], [], ["👍"])):
+        await store.react(BOT.id, ADA, shown, ADA, emojis, 100 + number)
+        await sql("update feedback set settles_at = now() - interval '1 hour'")
+        await settled(sql)
+        await learned(store, model)
+    assert len(model.asked) == 1
+    assert await observed(sql) == [("short answers", 1, False)]
 
 
 async def test_a_topic_of_the_question_becomes_no_pattern(driver: TurnDriver, store: Store, sql: Sql) -> None:

@@ -43,7 +43,7 @@ from relay.memory.store import Store
 
 log = structlog.get_logger()
 
-NAME, VERSION = "preference", 3
+NAME, VERSION = "preference", 4
 """The version changes with the prompt and with how answers are read: either attributes otherwise."""
 MODEL_SECONDS = 60
 MOST_TOKENS = 600
@@ -60,7 +60,9 @@ ACTS = {
     "thumbs up": "They reacted to the answer with approval.",
     "thumbs down": "They reacted to the answer with disapproval.",
     "abandon": "They stopped the answer or asked for another one.",
-    "refine": "They replaced one of the answers with the other, because it is better.",
+    "refine": "They replaced answer A with their own version, B.",
+    "reword": "They reworded what they had asked: A answers the new wording, B the former one. What follows from another "
+    "topic, number or fact in it is no matter of taste. Name only what the new wording asks about how answers are written.",
     "revert": "They saw B and brought A back instead.",
     "compare": "They were shown both answers and chose one.",
 }
@@ -158,9 +160,11 @@ def inputs_of(work: AttributionWork) -> list[Input]:
     """Returns the inputs of an attribution: the act and the texts."""
     act = json.dumps({"kind": work.kind, "value": work.value}, sort_keys=True, ensure_ascii=False)
     texts = [("message", work.question_id, work.question), ("message", work.answer_id, work.answer)]
+    if work.former is not None:
+        texts.append(("message", work.question_id, work.former))
     if work.other_id is not None:
         texts.append(("message", work.other_id, work.other or ""))
-    return [Input("feedback", work.feedback_id, act), *(Input(kind, id or 0, text) for kind, id, text in texts)]
+    return [Input("act", 0, act), *(Input(kind, id or 0, text) for kind, id, text in texts)]
 
 
 async def ask(attributor: Attributor, work: AttributionWork) -> Attributed:
@@ -184,10 +188,11 @@ async def ask(attributor: Attributor, work: AttributionWork) -> Attributed:
 
 def material(work: AttributionWork) -> str:
     """Formats the act and the texts, as data."""
-    act = work.kind if work.kind != "thumbs" else "thumbs up" if work.value.get("up") else "thumbs down"
-    parts = [ACTS[act]]
+    parts = [ACTS[name_act(work)]]
     if work.dimensions:
         parts.append("The reason they gave: " + ", ".join(work.dimensions))
+    if work.former is not None:
+        parts.append("They had asked first:\n" + mark_untrusted(work.former[:QUESTION_LENGTH], "question"))
     if work.question:
         parts.append("They had asked:\n" + mark_untrusted(work.question[:QUESTION_LENGTH], "question"))
     parts.append("Answer A:\n" + mark_untrusted(work.answer[:ANSWER_LENGTH], "answer"))
@@ -196,6 +201,13 @@ def material(work: AttributionWork) -> str:
     if work.known:
         parts.append("Known patterns: " + ", ".join(one.pattern for one in work.known))
     return "\n\n".join(parts)
+
+
+def name_act(work: AttributionWork) -> str:
+    """Returns what the person did, as `ACTS` names it."""
+    if work.kind == "thumbs":
+        return "thumbs up" if work.value.get("up") else "thumbs down"
+    return "reword" if work.kind == "refine" and "text" not in work.value else work.kind
 
 
 def read_answer(step: Step, work: AttributionWork) -> list[SaidPattern]:
@@ -247,11 +259,11 @@ def observations(work: AttributionWork, said: Sequence[SaidPattern]) -> list[dic
     """Returns what an act says of patterns, as it is stored: first the given reasons, then what the model attributed.
 
     `explicit`: it counts by the sum; otherwise only together with all other choices. A choice's reasons are explicit,
-    and so is an improvement that changed one thing.
+    and so is a person's own version of an answer that differs in one thing.
     """
     found = {(one.type, one.pattern): (one, True) for one in reasons(work)}
     named = {one.type for one in reasons(work)} | set(work.dimensions)
-    alone = work.kind == "refine" and len(said) == 1
+    alone = name_act(work) == "refine" and len(said) == 1
     for one in said:
         pattern = replace_polarity(work, one)
         found.setdefault((pattern.type, pattern.pattern), (pattern, alone or pattern.type in named))

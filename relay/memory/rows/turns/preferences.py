@@ -164,6 +164,8 @@ class AttributionWork:
     """The person's patterns, at most 50."""
     dimensions: tuple[str, ...] = ()
     """The reasons given for a choice."""
+    former: str | None = None
+    """The question that answer B was to, if the person reworded it since."""
 
 
 @frozen
