@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from relay.commands.reminders.zones import moved_time
 from relay.core.models import Space
 from relay.memory.reminders.due import tell
 from relay.memory.rows.proactive.reminders import DueReminder, ReminderMessage, ReminderWork
@@ -47,3 +49,19 @@ def test_a_repeated_question_does_not_take_the_place_of_the_rules_next_one() -> 
     assert (moved.next_at, moved.occurrence, moved.asked) == (NOW + timedelta(hours=1), None, 0)
     [moved] = told(due(kind="ask", repeat_minutes=30, rule="FREQ=HOURLY")).moved
     assert (moved.next_at, moved.occurrence, moved.asked) == (NOW + timedelta(minutes=30), NOW, 1)
+
+
+@pytest.mark.parametrize(
+    ("rule", "hour", "zone", "hours"),
+    [
+        ("FREQ=DAILY", 32, "America/New_York", 37),  # tomorrow at 8 there
+        ("FREQ=DAILY", 32, "Asia/Tokyo", 23),
+        ("FREQ=DAILY", 10, "Asia/Tokyo", 1),  # passed there: sent at once, with the time when it was due
+        ("FREQ=HOURLY", 10, "America/New_York", 10),
+        ("", 10, "America/New_York", 10),
+    ],
+)
+def test_a_rule_keeps_its_day_and_hour_in_another_zone(rule: str, hour: int, zone: str, hours: int) -> None:
+    midnight = NOW.replace(hour=0)
+    one = due(rule=rule, next_at=midnight + timedelta(hours=hour))
+    assert moved_time(one, ZoneInfo(zone), NOW) == midnight + timedelta(hours=hours)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
+from relay.commands.reminders.zones import move_recurring
 from relay.core.errors import OutOfRange
 from relay.core.frozen import frozen
 from relay.core.text import shorten
@@ -40,6 +42,14 @@ class Choice:
     value: str
 
 
+@frozen
+class Moved(Choices):
+    """A person's settings after they chose a time zone."""
+
+    reminders: int = 0
+    """How many of their reminders that repeat moved with them."""
+
+
 @command(
     "settings",
     usage="[<choice> <value>]",
@@ -53,9 +63,11 @@ async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices
     if name != "zone":
         return await ctx.store.choose(ctx.user_id, {name: _value(name, value.lower())})
     zone = await _zone(value) if value.lower() not in INSTALLATION else ""
+    to = Choices(zone=zone).zone_or(ctx.services.zone)
+    moved = await move_recurring(ctx, to)  # first: if this runs again, the former zone is still known
     choices = await ctx.store.choose(ctx.user_id, {name: zone})
-    await ctx.store.move_to_zone(ctx.user_id, str(choices.zone_or(ctx.services.zone)))
-    return choices
+    await ctx.store.move_to_zone(ctx.user_id, str(to))
+    return Moved(**{one.name: getattr(choices, one.name) for one in fields(choices)}, reminders=moved)
 
 
 def _value(name: str, value: str) -> str | bool:

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Literal
 
-from relay.commands.session.settings import INSTALLATION, Choice
+from relay.commands.session.settings import INSTALLATION, Choice, Moved
 from relay.commands.session.settings import settings as settings_command
 from relay.core.models import Button
 from relay.core.text import escape_markdown
@@ -90,7 +90,8 @@ async def settings(call: ChatContext) -> CommandReply:
     if name == "zone" and value.strip().lower() not in ("", *INSTALLATION):
         return await _zone_set(call, value)
     choices = await settings_command(call, Choice(name, value) if name else None)
-    return CommandReply(_page(call, choices), rows=_rows(call.user_id, choices), result=choices)
+    text = "\n\n".join(filter(None, [_page(call, choices), _moved(choices).strip()]))
+    return CommandReply(text, rows=_rows(call.user_id, choices), result=choices)
 
 
 @answers("zone")
@@ -103,7 +104,16 @@ async def _zone_set(call: ChatContext, words: str) -> CommandReply:
     choices = await settings_command(call, Choice("zone", words))
     now = datetime.now(choices.zone_or(call.services.zone))
     text = f"Your time zone is {escape_markdown(say_zone(choices.zone))}, where it's {now:%H:%M} now."
-    return CommandReply(text, private=True, result=choices)
+    return CommandReply(text + _moved(choices), private=True, result=choices)
+
+
+def _moved(choices: Choices) -> str:
+    """Says which reminders moved to another time zone."""
+    moved = choices.reminders if isinstance(choices, Moved) else 0
+    if not moved:
+        return ""
+    keep = "your reminder that repeats keeps its" if moved == 1 else f"your {moved} reminders that repeat keep their"
+    return f" From now on, {keep} hours there: /reminders"
 
 
 @pressed(ChooseLearning)
@@ -133,7 +143,7 @@ async def _choose(call: ChatContext, user_id: int, choice: Choice) -> ButtonRepl
     """Changes a person's own choice and shows all of them."""
     require_own(call, user_id)
     choices = await settings_command(call, choice)
-    return ButtonReply("Done.", _page(call, choices), _rows(call.user_id, choices))
+    return ButtonReply("Done." + _moved(choices), _page(call, choices), _rows(call.user_id, choices))
 
 
 def _page(call: ChatContext, choices: Choices) -> str:
