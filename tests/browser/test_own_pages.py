@@ -367,6 +367,13 @@ async def test_a_groups_list_offers_only_what_the_person_may_do(browser: Browser
         await expect(page.get_by_role("button", name="Compress")).to_have_count(0)
         await here.go("/compose")
         await expect(page.get_by_text("Only admins can compose in this group.")).to_be_visible()
+        asked = await shared_relay.tg.say(shared_relay.tg.dm(mine), mine, "Hello")
+        await shared_relay.tg.wait_reply(shared_relay.tg.dm(mine), asked)
+        asked = await shared_relay.tg.say(room, mine, "@relay_test_bot hello")
+        await shared_relay.tg.wait_reply(room, asked)
+        await here.go("/memory")
+        await here.go("/compose")
+        await expect(page.get_by_label("Project").locator("option:checked")).to_contain_text("Private chat")
         assert here.trouble == []
 
 

@@ -22,13 +22,14 @@ export const fatesOf = ({ survivedIn, summarizedIn }) => [
   summarizedIn.length > 0 && `summarised in ${summarizedIn.join(", ")}`,
 ].filter(Boolean);
 
-/** The projects, and the chosen one: by its id, or the last used. In a group, only admins may change its library. */
+/** The projects, and the chosen one: by its id, or the last used, one to change first. In a group, only admins may change its library. */
 export function useProject(id, me) {
   const projects = useFetch("/memory/projects", { limit: 200 });
   const all = projects.data?.projects || [];
-  const project = (id ? all.find((one) => one.projectId === id) : all[0]) || null;
+  const may = (one) => me.admin || one?.space === "private";
+  const project = all.find(id ? (one) => one.projectId === id : may) || (!id && all[0]) || null;
   if (projects.data && id && !project) return { projects: { data: null, error: { status: 404, message: "There's no such project." } }, project };
-  return { projects, project, may: me.admin || project?.space === "private" };
+  return { projects, project, may: may(project) };
 }
 
 /** A passage of a search, with the words that match marked. */
