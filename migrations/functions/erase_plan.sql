@@ -583,6 +583,8 @@ begin
             from jsonb_array_elements_text(plan -> 'artefacts') with ordinality as named (name, place)
             cross join relay.artefact(split_part(name, ':', 1), split_part(name, ':', 2)::bigint)
             where place <= 10),
+        'began', (select coalesce(jsonb_agg(name order by id), '[]') from composition
+            where relay.active_uses(id) > 0 and plan -> 'artefacts' ? ('composition:' || id) and space_id = own),
         'role', exists (select from persona p
             where chat_id = any (relay.chats_of(own)) and relay.says(text, plan -> 'loose') and not relay.is_past(p)),
         'soul', p_admin and exists (select from soul where relay.says(concat_ws(' ', text, reason), plan -> 'needles')),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
 
+from relay.conversation.history import day_of
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens, neutralize_markup
 from relay.memory.rows.contexts.composition import ComposedRow
@@ -21,13 +23,13 @@ class ComposedLayer:
     """None: the conversation began with no composition."""
 
 
-def composed_layer(composed: ComposedContext | None, share: float) -> ComposedLayer:
-    """Renders a composition. `share` below 1, for a model that found the prompt too long, leaves parts out, the oldest
-    first."""
+def composed_layer(composed: ComposedContext | None, share: float, zone: tzinfo) -> ComposedLayer:
+    """Renders a composition, with a line where a new day begins. `share` below 1, for a model that found the prompt too
+    long, leaves parts out, the oldest first."""
     if composed is None:
         return ComposedLayer("", None)
     parts = parts_of(composed.rows)
-    texts = ["\n".join(map(line, part)) for part in parts]
+    texts = ["\n".join(lines_of(part, zone)) for part in parts]
     left_out = oldest_beyond(parts, texts, share)
     shown = [text for place, text in enumerate(texts) if place not in left_out]
     record = ComposedRecord(composed.id, len(shown), len(left_out))
@@ -45,6 +47,17 @@ def parts_of(rows: Sequence[ComposedRow]) -> list[list[ComposedRow]]:
             parts.append([])
         parts[-1].append(row)
     return parts
+
+
+def lines_of(part: Sequence[ComposedRow], zone: tzinfo) -> Iterator[str]:
+    """Yields the lines of a part. A row of another day than the one before has its date above it, so that "tomorrow" in
+    either has one; the heading names the first day."""
+    day = ""
+    for row in part:
+        before, day = day, day_of(row.at, zone) if row.at else day
+        if row.role != "heading" and day != before:
+            yield f"({day})"
+        yield line(row)
 
 
 def line(row: ComposedRow) -> str:

@@ -101,7 +101,7 @@ def build_prompt(
     """
     group = incoming.space.kind == "group"
     layers = build_layers(incoming, context, zone, memory_tokens)
-    window = fit_window(incoming, context, recalled, layers.memory, share, media)
+    window = fit_window(incoming, context, recalled, layers.memory, share, media, zone)
     messages = history(
         window.context.summary, window.recent, group, zone, window.shown, window.composed.text, incoming.people
     )
@@ -208,13 +208,14 @@ def fit_window(
     memory: MemoryLayer,
     share: float,
     media: Mapping[str, Block],
+    zone: tzinfo,
 ) -> Window:
     """Returns the recent messages and recalled passages that fit. If messages are left out, the latest summary replaces
     them. `share`, `media`: see `build_prompt`."""
     said = present_blocks(incoming, context)
     *shown, here = place_files(fit_share(media, said, share), [*map(files_of, context.recent), said])
     recent, dropped = fit_budget(context.recent, int(RECENT_TOKENS * share))
-    composed = composed_layer(context.composed, share)
+    composed = composed_layer(context.composed, share, zone)
     replied = replied_text(incoming.reply_to, context.reply_to) if incoming.reply_to else ""
     found = recall_within(unshown(recalled, memory.memories, context, f"{composed.text} {replied}"), RECALL_TOKENS)
     if dropped and context.latest_summary:

@@ -17,6 +17,7 @@ from relay.memory.rows.sessions import SessionEnd
 from relay.memory.store import Store
 from relay.surfaces.chat.contexts.compose import plan_line
 from relay.surfaces.chat.contexts.composition import composed_page
+from relay.surfaces.chat.memory.erase import began_line
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private, send_queued
 from tests.standins.fakes import FakeMessenger
@@ -452,6 +453,19 @@ async def test_erasing_a_session_erases_its_compositions(driver: TurnDriver, sql
     kept = await compose(driver.store, request(two, name="kept"))
     assert await erase_first(sql, one) == ["composition:1"]
     assert kept.id == 2
+
+
+async def test_an_erasure_names_a_composition_that_a_running_conversation_loses(driver: TurnDriver, sql: Sql) -> None:
+    one, two = await sessions(driver, sql, 100, 100)
+    made = await compose(driver.store, request(one))
+    await compose(driver.store, request(one, two, name="unused"))
+    await driver.store.use_composition(private(ADA), ADA, 0, made.id)
+    found = await driver.store.erase_preview(private(ADA), {"words": "word0"}, ADA, False)
+    assert found is not None
+    assert (found.counts.artefacts, found.began) == (2, ("garden",))
+    assert began_line("garden") == (
+        "A running conversation began with “garden”, which goes too. Compose it again afterwards."
+    )
 
 
 async def test_a_finished_composition_is_announced_in_the_chat_with_a_start_button(

@@ -817,6 +817,17 @@ def test_a_composition_comes_first_in_the_cached_conversation() -> None:
     assert build(about=context()).record.composed is None
 
 
+def test_a_day_that_begins_within_a_composed_session_has_its_date() -> None:
+    begun = composed(("2026-01-01", "See you tomorrow."))
+    at = "2026-01-09T23:30:00+00:00"
+    begun["rows"] += [
+        {"role": "assistant", "text": "On Tuesday.", "at": at},
+        {"role": "user", "text": "Yes.", "at": at},
+    ]
+    text = build(about=context(composed=begun)).messages[0]["content"][0]["text"]
+    assert "User: See you tomorrow.\n(2026-01-10)\nYou: On Tuesday.\nUser: Yes.\n" in text
+
+
 def test_a_composition_is_cached_in_an_empty_conversation() -> None:
     prompt = build(about=context(composed=composed(("2026-01-01", "The gate is green."))))
     assert "cache_control" in prompt.messages[0]["content"][0]

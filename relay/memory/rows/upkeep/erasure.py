@@ -83,6 +83,8 @@ class ErasePreview:
     """The patterns of at most ten preferences."""
     artefacts: tuple[ErasedArtefact, ...]
     """At most ten artefacts of other kinds than memories and summaries."""
+    began: tuple[str, ...]
+    """The names of compositions that go, with which running conversations began."""
     role: bool
     """A role (`/persona`) mentions it, and stays."""
     soul: bool

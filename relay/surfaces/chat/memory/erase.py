@@ -88,8 +88,14 @@ def preview_text(call: ChatContext, found: ErasePreview) -> str:
         lines += ["", f"Preferences: {escape_markdown(shorten(', '.join(found.preferences), 300))}"]
     if found.counts.summaries:
         lines += ["", "Summaries that include them go too. I'll write new ones without them."]
+    lines += ["", *map(began_line, found.began)] if found.began else []
     lines += ["", *map(escape_markdown, rest)] if (rest := remaining(found)) else []
     return "\n".join([*lines, "", LAST_WORD])
+
+
+def began_line(name: str) -> str:
+    """Says that a running conversation loses the composition with which it began."""
+    return f"A running conversation began with “{escape_markdown(name)}”, which goes too. Compose it again afterwards."
 
 
 def remaining(found: ErasePreview) -> list[str]:
