@@ -18,7 +18,7 @@ from relay.core.models import Step
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.extract import WEIGHTS, extract, pick, weigh
 from relay.memory.contexts.pieces import Sized, Stretch, divide, estimate, sort_rows, spans, stretches, two_digits
-from relay.memory.contexts.sentences import cut_to_sentences, sentences_of
+from relay.memory.contexts.sentences import cut_to_sentences, sentences_of, with_headings
 from relay.memory.contexts.settings import PRESETS, CompressionSettings, tiers
 from relay.memory.rows.contexts.compression import MarkerFate, SourceUnit, WrittenChunk, WrittenRow
 from relay.memory.rows.contexts.versions import VersionRow
@@ -172,6 +172,16 @@ def test_an_extract_prefers_the_persons_statements() -> None:
     assert not any("advice" in row.text for row in rows)
     everything = sized_to([part], 10_000)
     assert [row.text for row in everything] == [unit.text.strip() for unit in said]
+
+
+def test_a_row_of_a_table_tells_what_its_columns_are() -> None:
+    table = "| part | width | price |\n|---|:-:|---:|\n| rafter | 60 mm | 12 € |\n| | 80 mm | 15 € |\n"
+    [part] = parts(units("How much?", f"Prices:\n\n{table}That's all."), CompressionSettings(mode="uniform", ratio=2))
+    _, row = pick([part], [10_000], weigh(part.pieces, WEIGHTS, [10_000, 10_000]))
+    assert row.text == ("Prices:\npart: rafter, width: 60 mm, price: 12 €\nwidth: 80 mm, price: 15 €\nThat's all.")
+    code = "```\n| a | b |\n|---|---|\n| 1 | 2 |\n```"
+    for same in (code, "| a | b |\n| 1 | 2 |", "a | b"):
+        assert with_headings(same) == same
 
 
 ENDLESS = {

@@ -25,6 +25,7 @@ from relay.memory.contexts.sentences import (
     Sentence,
     rarities,
     sentences_of,
+    with_headings,
     words_of,
 )
 from relay.memory.rows.contexts.compression import SourceUnit
@@ -138,9 +139,10 @@ def weigh(pieces: Sequence[Piece], weights: Weights, longest: Sequence[int] = ()
 
 
 def parts_of(text: str, longest: int) -> list[Sentence]:
-    """Returns the sentences of a text. A sentence of more than `longest` bytes is split at white space."""
+    """Returns the sentences of a text, and the rows of its tables. One of more than `longest` bytes is split at white
+    space."""
     found: list[Sentence] = []
-    for one in sentences_of(text):
+    for one in sentences_of(with_headings(text)):
         if one.size <= longest:
             found.append(replace(one, place=len(found)))
             continue

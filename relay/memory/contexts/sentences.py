@@ -6,11 +6,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from relay.core.frozen import frozen
 
 CODE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^[ \t]*+\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 """A fenced code block, which stays whole."""
+TABLE = re.compile(rf"{CODE.pattern}|(?P<table>(?:^[ \t]*+\|[^\n]*+(?:\n|\Z))++)", CODE.flags)
+"""The lines of a table, or a block of code, which may look like one."""
+RULE = re.compile(r"[\s|:-]++")
+"""The line under the names of a table's columns."""
 END = re.compile(r"(?:(?<![.!?…؟۔])[.!?…؟۔]++[\"'”’»)\]*_]*+(?=\s)|[。！？｡]+[」』”’]*)\s*")
 SHORT = re.compile(
     r"(?:^|[\s(])(?:\w|\d+|[A-Za-z]\.[A-Za-z]|[DMS]r|Mrs|Ms|St|Prof|bzw|ca|Nr|No|vgl|etc|approx|usw|inkl|evtl"
@@ -60,6 +65,27 @@ def sentences_of(text: str) -> list[Sentence]:
         at = code.end()
     found += _prose(text[at:])
     return [Sentence(place, said, begins) for place, (said, begins) in enumerate(found)]
+
+
+def with_headings(text: str) -> str:
+    """Returns a text whose tables are lists: each row names its columns, so that it tells something by itself."""
+    return TABLE.sub(lambda found: _as_list(found["table"]) if found["table"] else found[0], text)
+
+
+def _as_list(table: str) -> str:
+    lines = table.splitlines()
+    if len(lines) < 3 or not RULE.fullmatch(lines[1]):
+        return table
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+    return (
+        "\n".join(
+            ", ".join(
+                f"{name}: {cell}" if name else cell for name, cell in zip_longest(rows[0], row, fillvalue="") if cell
+            )
+            for row in rows[2:]
+        )
+        + "\n"
+    )
 
 
 def _prose(text: str) -> list[tuple[str, bool]]:

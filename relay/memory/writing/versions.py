@@ -18,7 +18,7 @@ from relay.memory.rows.contexts.versions import VersionRow
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.writing.compressor import Compressor, chunks_of, compress, rows_of
 
-EXTRACT = 1
+EXTRACT = 2
 """The version of the extractive method."""
 GONE = "What it was to be made from is gone."
 
@@ -114,7 +114,7 @@ def new_version(
             "version": derivation.version,
             "hash": derivation.hash,
             "read_at": read_at,
-        },  # fmt: skip
+        },
         tainted=is_tainted(work.units),
     )
 
