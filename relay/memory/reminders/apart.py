@@ -13,9 +13,11 @@ from relay.core.frozen import frozen
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MORNING, Language
 from relay.memory.reminders.leftovers import (
     WHICH_PART,
+    describes,
     find_after,
     find_before,
     is_bare,
+    is_numbered,
     is_short_day,
     says_more,
     two_times,
@@ -82,10 +84,11 @@ def find_joined(language: Language, tokens: Sequence[str]) -> Joined | None:
     if minute := join_minute(language, tokens, front):
         return minute
     tail = read_tail(language, tokens, end)
-    if tail is None:
+    numbered = is_numbered(language, reading, tokens, begin, end) and reading.hour is None
+    if tail is None or (numbered and tail.reading.has_day):
         return None
     two_hours = None not in (reading.hour, tail.reading.hour)
-    counts = two_hours and ends_in_number(language, tokens[begin:end])
+    counts = numbered or (two_hours and ends_in_number(language, tokens[begin:end]))
     relation = Relation.CLASHES if counts else relate(front, tail)
     if relation is Relation.APART:
         return None
@@ -129,10 +132,10 @@ def join(language: Language, tokens: Sequence[str], front: Part, tail: Part, rel
     if reading is None or end < len(together) or relation is Relation.CLASHES:
         return two_times(language)
     between = tokens[front.end : tail.begin]
+    if relation is not Relation.REPEATS and describes(language, reading, first, between):
+        return two_times(language)
     if len(last) == 1 and AMOUNT.fullmatch(last[0]):
         return Open(f"Is {last[0]} a time of day? Write it beside the day, for example: {language.example}.")
-    if between and between[-1] in language.lasting:  # tickets for 18:00
-        return two_times(language)
     before = find_before(language, reading, between, len(between))
     return before or find_after(language, reading, [*first, *between], 0, len(first)) or reading
 

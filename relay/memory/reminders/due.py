@@ -48,7 +48,7 @@ def needs_check(work: ReminderWork) -> list[DueReminder]:
     """Returns the due reminders about which a model must be asked first."""
     if work.told >= MOST_AN_HOUR:
         return []
-    checks = [one for one in work.reminders if one.kind == "check" and is_readable(one)]
+    checks = [one for one in work.reminders if one.kind == "check" and one.status == "active" and is_readable(one)]
     return [one for one in checks if not is_missed(one, work.now)]
 
 
@@ -60,7 +60,9 @@ def tell(work: ReminderWork, checked: Mapping[int, Checked]) -> Telling:
     silent: list[ReminderMessage] = []
     missed: list[DueReminder] = []
     for one in work.reminders:
-        if not is_readable(one):
+        if one.status == "proposed":
+            said.append(end_unconfirmed(one, work.now))
+        elif not is_readable(one):
             said.append(end_unreadable(one, work.now))
         elif one.asked and one.answered:
             silent.append(ReminderMessage("", (move_on(one, work.now, "done"),)))
@@ -94,6 +96,21 @@ def end_unreadable(one: DueReminder, now: datetime) -> ReminderMessage:
     return ReminderMessage(text, (MovedOn(one.id, one.next_at or now, "fired", None, status="ended"),), one.tainted)
 
 
+def end_unconfirmed(one: DueReminder, now: datetime) -> ReminderMessage:
+    """Returns the only message for a reminder whose time comes before the person confirmed it."""
+    text = f"⏰ You hadn't confirmed this reminder: {addressed(one)}"
+    ended = MovedOn(
+        one.id, one.next_at or now, "missed", None, status="ended", detail="it wasn't confirmed", proposed=True
+    )
+    return ReminderMessage(text, (ended,), one.tainted)
+
+
+def addressed(one: DueReminder) -> str:
+    """Returns a reminder's text (Markdown). In a group it mentions the person who asked for it."""
+    text = escape_lines(one.text)
+    return f"[{escape_markdown(one.name)}](tg://user?id={one.user_id}): {text}" if one.name else text
+
+
 def is_missed(one: DueReminder, now: datetime) -> bool:
     """Tests whether a reminder is too late to be sent."""
     return now - due_time(one, now) > MISSED
@@ -124,9 +141,9 @@ def due_time(one: DueReminder, now: datetime) -> datetime:
 def say(one: DueReminder, now: datetime) -> ReminderMessage:
     """Returns the message for one reminder."""
     due = due_time(one, now)
-    text = f"⏰ {escape_lines(one.text)}"
+    text = f"⏰ {addressed(one)}"
     if one.kind == "ask" and one.asked:
-        text = f"⏰ Still open: {escape_lines(one.text)}"
+        text = f"⏰ Still open: {addressed(one)}"
     elif now - due > LATE and one.occurrence is None:
         text += f"\n\n(was due {when(due, now, one)})"
     return ReminderMessage(text, (move_on(one, now, "fired"),), one.tainted)

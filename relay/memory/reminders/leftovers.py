@@ -8,18 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
-from functools import cache
-from zoneinfo import available_timezones
 
-from relay.memory.reminders.languages.language import HOUR, MINUTE, MORNING, UNITS, Language, words
+from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MORNING, NOON, UNITS, Language, words
 from relay.memory.reminders.meaning.times import Open
 from relay.memory.reminders.reading.clocks import clock, minutes_behind
 from relay.memory.reminders.reading.parts import Reading, number, quantity, skip, word
 from relay.memory.reminders.reading.reader import LONGEST, read_end, read_parts
-from relay.memory.reminders.vague import is_before_event, is_next_year, is_vague
+from relay.memory.reminders.vague import is_before_event, is_next_year, is_purpose, is_vague, names_weekday
+from relay.memory.reminders.zone_names import names_zone
 
-ZONES = words("utc gmt bst cet cest eet eest est edt cst cdt mst mdt pst pdt jst aest aedt msk ortszeit")
-REGIONS = words("eastern central mountain pacific local")
 NAME_LETTERS = 5
 """The least letters of a word that may be a misspelt day."""
 SHORT_LETTERS = 2
@@ -38,6 +35,8 @@ WHICH_PART = "In the morning or in the evening? Write the hour on the 24-hour cl
 def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
     """Returns a question if other words also say when but aren't understood; else None."""
     rest = [*tokens[:begin], "", *tokens[end:]]
+    if describes(language, reading, tokens[begin:end], tokens[end:]):
+        return two_times(language)
     if is_bare(reading) and (is_vague(language, tokens[:begin]) or is_vague(language, tokens[end:])):
         return Open(f"On which day, or how often? Write it beside the time, for example: {language.example}.")
     days = reading.amount is not None and not reading.every and reading.unit not in (MINUTE, HOUR)
@@ -52,19 +51,54 @@ def find_before(language: Language, reading: Reading, tokens: Sequence[str], beg
     between = before in language.joins and not language.limits.isdisjoint(tokens[max(0, begin - 4) : begin])
     if before in language.limits or between:
         return Open(f"At what time should I remind you? Write the time first, for example: {language.example}.")
-    if reading.has_day and any(ends_in_day(language, tokens[:begin], at) for at in range(max(0, begin - 3), begin)):
+    if before in language.lasting or (reading.has_day and before in language.concerning):  # pack for tomorrow
+        return two_times(language)
+    if reading.every and reading.unit != DAY and ends_in_edge(language, before):
+        return Open("How often, and on which day? Write, for example: every month on the 1st 9:00.")
+    if f"{before} {word(tokens, begin)}" in language.seasons:  # easter monday
+        return Open(f"On which day? Write the date and the hour, for example: {language.example}.")
+    if ends_in_other_day(language, reading, tokens, begin):
         return Open(f"On which of the two days? Write the time first, for example: {language.example}.")
     spans = any(is_before_event(language, tokens, at) or is_next_year(language, tokens, at) for at in range(begin))
-    if spans or says_more(language, tokens[:begin]):
+    whole = reading.hour is not None and (reading.has_day or reading.every)
+    if spans or says_more(language, tokens[:begin], whole):
         return two_times(language)
     first = tokens[skip(tokens[: begin - 1], 0, language.leading)] if begin else ""
     short = is_short_day(language, first) or is_short_day(language, before)
     if is_bare(reading) and (short or is_shortest_day(language, first, tokens[begin:])):
         return Open(f"On which day? Write it beside the time, for example: {language.example}.")
-    parts = {language.parts[one] for one in tokens[:begin] if one in language.parts}
-    if parts - {MORNING} and not reading.part and (reading.hour or 24) <= 12:
+    if leaves_half_open(language, reading, tokens[:begin]):
         return Open(WHICH_PART)
     return find_misspelt(language, reading, before)
+
+
+def describes(language: Language, reading: Reading, said: Sequence[str], behind: Sequence[str]) -> bool:
+    """Tests whether a time ends in a rhythm that may belong to the text behind it: friday 16:00 weekly report."""
+    timed = reading.has_day or reading.unit != DAY
+    return bool(behind) and said[-1] in language.adjectives and reading.hour is not None and timed
+
+
+def ends_in_edge(language: Language, before: str) -> bool:
+    """Tests whether a word before a rhythm says when in each span: the end of every month, the 15th every month."""
+    named = language.of | language.edges | language.ordinals.keys()
+    return before in named or language.ordinal.fullmatch(before) is not None
+
+
+def ends_in_other_day(language: Language, reading: Reading, tokens: Sequence[str], begin: int) -> bool:
+    """Tests whether the words before a day end in another one: monday – friday 9:00."""
+    if not reading.has_day or not begin:
+        return False
+    if tokens[begin - 1] in DASHES:
+        return names_weekday(language, word(tokens, begin - 2))
+    return any(ends_in_day(language, tokens[:begin], at) for at in range(max(0, begin - 3), begin))
+
+
+def leaves_half_open(language: Language, reading: Reading, text: Sequence[str]) -> bool:
+    """Tests whether a part of the day in a text may say which half of the day an hour means."""
+    parts = {language.parts[one] for one in text if one in language.parts} - {MORNING}
+    hour = reading.hour or 24
+    said = reading.half or reading.part or hour > 12 or (hour >= 11 and parts == {NOON})
+    return bool(parts) and not said
 
 
 def two_times(language: Language) -> Open:
@@ -72,17 +106,26 @@ def two_times(language: Language) -> Open:
     return Open(f"Which of the two times is meant? Write all of it first, for example: {language.example}.")
 
 
-def says_more(language: Language, tokens: Sequence[str]) -> bool:
-    """Tests whether a text says a day, a rhythm, a span or an hour."""
+def says_more(language: Language, tokens: Sequence[str], whole: bool = False) -> bool:
+    """Tests whether a text says a day, a rhythm, a span or an hour. Beside a `whole` time, with its day and hour, what
+    the text is about doesn't count: the monthly rent, a gift for saturday."""
     hours = language.oclock | language.meridiem.keys()
     return any(
-        begins_day(language, tokens[at : at + DAY_WORDS])
+        (begins_day(language, tokens[at : at + DAY_WORDS]) and not (whole and is_about(language, tokens, at)))
         or HOUR_IN_TEXT.fullmatch(tokens[at])
         or tokens[at] in language.clocks
         or begins_hour(language, tokens, at)
         or (tokens[at].isdigit() and word(tokens, at + 1) in hours)
         for at in range(min(len(tokens), MOST_WORDS))
     )
+
+
+def is_about(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests whether a day or a rhythm in a text says what it is about: pay the monthly rent; but not daily at home."""
+    said = skip(tokens, at, language.on)
+    links = language.at | language.on | language.inside | language.limits | language.lasting | language.joins
+    adjective = said > 0 and word(tokens, said) in language.adjectives and word(tokens, said + 1) not in links | {""}
+    return adjective or is_purpose(language, tokens, at)
 
 
 def begins_hour(language: Language, tokens: Sequence[str], at: int) -> bool:
@@ -105,10 +148,14 @@ def begins_day(language: Language, tokens: Sequence[str]) -> bool:
     reading, end = read_parts(language, tokens, 0)
     if reading is None or tokens[0] == "24/7" or is_short_day(language, tokens[0]):
         return False
-    numbered = reading.day is not None and reading.month is None and not reading.weekdays
-    numbered = numbered and end < len(tokens) and tokens[0] not in language.announcing
-    day = (reading.has_day and not numbered) or bool(reading.next_unit)
+    day = (reading.has_day and not is_numbered(language, reading, tokens, 0, end)) or bool(reading.next_unit)
     return day or reading.every or reading.amount is not None
+
+
+def is_numbered(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> bool:
+    """Tests whether a day of a month may be a number of the text: the 2nd candidate; but not on the 2nd."""
+    numbered = reading.day is not None and reading.month is None and not (reading.weekdays or reading.every)
+    return numbered and end < len(tokens) and tokens[begin] not in language.announcing
 
 
 def find_after(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
@@ -238,20 +285,3 @@ def find_other_meaning(reading: Reading, said: str) -> str:
     if said.endswith("h") and said[:-1].isdigit() and int(said[:-1]) <= 12:
         return f"In {said[:-1]} hours, or at {said[:-1]}:00? Write: in {said}, or {said[:-1]}:00."
     return ""
-
-
-def names_zone(rest: Sequence[str]) -> bool:
-    """Tests whether words begin with a time zone: UTC, GMT+1, Asia/Tokyo, Tokyo time."""
-    said = word(rest, 0).strip("()")
-    if said.partition("+")[0].partition("-")[0] in ZONES or ("/" in said and said in places()):
-        return True
-    return any(
-        word(rest, length) == "time" and (" ".join(rest[:length]) in places() or said in REGIONS) for length in (1, 2)
-    )
-
-
-@cache
-def places() -> frozenset[str]:
-    """Returns the names of time zones, and of their cities."""
-    zones = {zone.casefold() for zone in available_timezones() if "/" in zone}
-    return frozenset(zones | {zone.rpartition("/")[2].replace("_", " ") for zone in zones})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR, Language
 from relay.memory.reminders.reading.dates import YEAR_NUMBER
 from relay.memory.reminders.reading.parts import quantity, skip, unit_of, word
 from relay.memory.reminders.reading.reader import TIMES
+
+SEPARATORS = re.compile(r"[-–—/,+&]")
 
 
 def is_vague(language: Language, tokens: Sequence[str]) -> bool:
@@ -16,7 +19,10 @@ def is_vague(language: Language, tokens: Sequence[str]) -> bool:
     ordinal = word(tokens, skip(tokens, first + 1, language.on))
     if word(tokens, first) in language.announcing and language.ordinals.get(ordinal, 0) > 0:  # on the first pay rent
         return True
-    tests = (is_edge, is_season, is_month, is_next_year, is_count, is_lasting, is_before_event)
+    tests = (
+        is_edge, is_season, is_period, is_this_unit, is_range, is_month, is_next_year, is_count, is_lasting,
+        is_before_event,
+    )  # fmt: skip
     return any(test(language, tokens, at) for at in range(len(tokens)) for test in tests)
 
 
@@ -28,12 +34,48 @@ def is_edge(language: Language, tokens: Sequence[str], at: int) -> bool:
 
 
 def is_season(language: Language, tokens: Sequence[str], at: int) -> bool:
-    """Tests for words such as nightly at either end of the text, and for feasts behind a preposition."""
+    """Tests for words such as nightly at either end of the text, and for feasts behind a preposition; but not for
+    christmas, which says what it is about."""
     outer = at == skip(tokens, 0, language.leading | language.on) or at == len(tokens) - 1
     if tokens[at] in language.vague:
         return outer
-    links = language.at | language.on | language.limits | language.inside
-    return tokens[at] in language.seasons and (at == len(tokens) - 1 or (at > 0 and tokens[at - 1] in links))
+    links = language.at | language.on | language.limits | language.inside | language.every
+    before = tokens[at - 1] if at else ""
+    return any(
+        " ".join(tokens[at : at + length]) in language.seasons
+        and (before in links or (at + length == len(tokens) and not is_purpose(language, tokens, at)))
+        for length in (1, 2)
+    )
+
+
+def is_purpose(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests whether a place follows a word that makes it part of the text: a gift for saturday, about the weekend."""
+    while at and tokens[at - 1] in language.on:
+        at -= 1
+    return at > 0 and tokens[at - 1] in language.lasting | language.concerning
+
+
+def is_period(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests for spans and days without a date: every quarter, in the summer, on Anna's birthday."""
+    links = language.every | language.this | language.following | language.inside | language.during
+    return tokens[at] in language.periods and not links.isdisjoint(tokens[max(0, at - 2) : at])
+
+
+def is_this_unit(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests for this week or this month; but not for a plan for this week."""
+    unit = unit_of(language, word(tokens, at + 1))
+    return tokens[at] in language.this and unit in (WEEK, MONTH, YEAR) and not is_purpose(language, tokens, at)
+
+
+def is_range(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests for days of the week in one word: mon-fri, mon/wed."""
+    days = SEPARATORS.split(tokens[at])
+    return len(days) > 1 and all(names_weekday(language, one) for one in days)
+
+
+def names_weekday(language: Language, said: str) -> bool:
+    """Tests whether a word is the name or the abbreviation of a day of the week."""
+    return said.rstrip(".") in language.weekdays.keys() | language.short_weekdays.keys()
 
 
 def is_month(language: Language, tokens: Sequence[str], at: int) -> bool:

@@ -108,14 +108,21 @@ GERMAN = Language(
     },
     edges=words("ende anfang mitte"),
     vague=words("monatsende monatsanfang jahresende jahresanfang quartalsende allabendlich allmorgendlich"),
-    seasons=words("weihnachten ostern pfingsten"),
+    seasons=words(
+        "weihnachten ostern pfingsten karfreitag ostersonntag ostermontag pfingstsonntag pfingstmontag rosenmontag "
+        "aschermittwoch gründonnerstag himmelfahrt fronleichnam muttertag vatertag advent weihnachtstag monatsersten "
+        "monatsletzten"
+    ) | {"neuen jahr"},
+    periods=words("quartal semester halbjahr frühling frühjahr sommer herbst winter ferien geburtstag zahltag"),
+    during=words("im am an zum während über"),
+    concerning=words("wegen"),
     counts=words("einmal zweimal dreimal viermal"),
     months_in=words("im"),
     per=words("pro die jede jeden"),
     from_now=words("ab"),
     now=words("jetzt"),
     measures=words("km kilometer kg kilo g gramm ml l liter euro eur € $ dollar % prozent"),
-    lasting=words("für"),
+    lasting=words("für fürs"),
     long=words("lang"),
     of=words("im des"),
     leading=words("mich uns bitte daran"),

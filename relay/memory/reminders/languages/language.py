@@ -116,9 +116,17 @@ class Language:
     vague: Words
     """Words for a day or a rhythm that isn't read: nightly."""
     seasons: Words
-    """Feasts that have no fixed date, or several days."""
+    """Feasts that have no fixed date, or several days. A name may have two words."""
+    periods: Words
+    """Words for a span or a day without a date, if a word such as every or in comes before: quarter, summer."""
+    during: Words
+    """Words before one of `periods`, other than `inside`, `every`, `this` and `following`."""
+    concerning: Words
+    """Words before a day that belongs to the text, other than `lasting`: about."""
     counts: Words
     """Words for a number of times: twice."""
+    adjectives: Words = frozenset()
+    """Those of the rhythms that may describe the text: weekly report."""
     months_in: Words = frozenset()
     """Words before a month, other than `inside`: im."""
     per: Words = frozenset()

@@ -26,6 +26,7 @@ class Clock:
     minute: int
     exact: bool
     end: int
+    half: bool = False
 
 
 def read_clock(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
@@ -43,7 +44,7 @@ def read_clock(language: Language, reading: Reading, tokens: Sequence[str], at: 
     found = clock(language, tokens, start, bare, start > at)
     if found is None:
         return at
-    reading.hour, reading.minute, reading.exact = found.hour, found.minute, found.exact
+    reading.hour, reading.minute, reading.exact, reading.half = found.hour, found.minute, found.exact, found.half
     return found.end
 
 
@@ -146,7 +147,7 @@ def meridiem(language: Language, hour: int, minute: int, said: str, end: int) ->
     if said in ("uhr", "h"):
         return Clock(hour, minute, True, end)
     added = {"am": 0, "pm": 12}.get(said.replace(".", ""), language.meridiem.get(said, 0))
-    return Clock(hour % 12 + added if 1 <= hour <= 12 else 99, minute, True, end)
+    return Clock(hour % 12 + added if 1 <= hour <= 12 else 99, minute, True, end, half=True)
 
 
 def spoken_clock(language: Language, tokens: Sequence[str], at: int) -> Clock | None:

@@ -54,12 +54,13 @@ def read_day_of_month(language: Language, reading: Reading, tokens: Sequence[str
     day = int(figure[1]) if figure else language.ordinals.get(said, 0)
     end = skip(tokens, at + 1, language.of | language.on | language.every)
     of_month = end > at + 1 and unit_of(language, word(tokens, end)) == MONTH
-    if not led or not (figure or (day > 0 and (of_month or after in language.at))):
+    each = of_month and any(one in language.every for one in tokens[at + 1 : end])
+    if not (led or each) or not (figure or (day > 0 and (of_month or after in language.at))):
         return 0
     reading.day = day
     if not of_month:
         return at + 1
-    if any(one in language.every for one in tokens[at + 1 : end]):
+    if each:
         repeat(reading, 1, MONTH)
     return end + 1
 

@@ -26,6 +26,8 @@ class Reading:
     """The minute of each hour: every hour at half past."""
     exact: bool = False
     """The hour can mean nothing else: 18:30, 9 pm, 9 Uhr."""
+    half: bool = False
+    """It was said with am or pm."""
     part: str = ""
     """A part of the day: one of the language's `parts`."""
     habit: bool = False

@@ -88,6 +88,26 @@ def read_weekday_of_month(language: Language, reading: Reading, tokens: Sequence
     return end + 1 if named else at + 2
 
 
+def read_nth_weekday(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
+    """Reads the last Friday of every month; behind every month, the last Friday. Returns its end; `at` if there is
+    none."""
+    start = skip(tokens, at, language.on)
+    said, day = word(tokens, start), word(tokens, start + 1)
+    if reading.has_day or said not in language.ordinals or day not in language.weekdays:
+        return at
+    monthly = reading.every and reading.unit == MONTH
+    end = skip(tokens, start + 2, language.of | language.on | language.every)
+    each = (
+        any(one in language.every for one in tokens[start + 2 : end]) and unit_of(language, word(tokens, end)) == MONTH
+    )
+    if not monthly:
+        if reading.every or reading.amount is not None or not each:
+            return at
+        repeat(reading, 1, MONTH)
+    reading.ordinal, reading.weekdays = language.ordinals[said], (language.weekdays[day],)
+    return end + 1 if each else start + 2
+
+
 def read_last_day(language: Language, reading: Reading, tokens: Sequence[str], at: int, links: frozenset[str]) -> int:
     """Reads the last day of every month. Returns its end; 0 if there is none."""
     if language.ordinals.get(word(tokens, at)) != -1 or unit_of(language, word(tokens, at + 1)) != DAY:
@@ -153,7 +173,8 @@ def read_lasting(language: Language, reading: Reading, tokens: Sequence[str], at
 
 Step = Callable[[Language, Reading, Sequence[str], int], int]
 STEPS: tuple[Step, ...] = (
-    read_moment, read_every, read_amount, read_end, read_following, read_days, read_date, read_clock, read_part,
+    read_moment, read_every, read_nth_weekday, read_amount, read_end, read_following, read_days, read_date, read_clock,
+    read_part,
 )  # fmt: skip
 
 
