@@ -41,6 +41,8 @@ MAX_OFFSET = 1_000_000
 OPEN_REMINDERS = 200
 """The most reminders that one person can have open."""
 REMINDER_LENGTH = 1_000
+PHRASE_LENGTH = REMINDER_LENGTH + 200
+"""The longest phrase with a time that is read, such as a reminder with its time: reading holds up everything else."""
 OPEN_INTENTS = 50
 """The most standing intents that one person can have open."""
 INTENT_WORDS_LENGTH = 100

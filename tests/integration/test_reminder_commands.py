@@ -6,9 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from relay.commands.reminders.reminders import pause, snooze
-from relay.core.errors import CommandRefused, Conflict
+from relay.commands.reminders.editing import edit
+from relay.commands.reminders.quiet import quiet
+from relay.commands.reminders.reminders import pause, remind, snooze
+from relay.core.errors import CommandRefused, Conflict, OutOfRange
+from relay.core.limits import PHRASE_LENGTH, REMINDER_LENGTH
 from relay.memory.store import Store
+from relay.surfaces.chat.reminders import reminders as shown
 from tests.integration.conftest import Sql
 from tests.integration.test_forget_many import asked
 from tests.integration.test_reminder_sql import due, make, queued, tell
@@ -55,3 +59,17 @@ async def test_postponing_an_old_message_does_not_resume_a_paused_reminder(store
     await pause(call, made.id, True)
     with pytest.raises(Conflict, match="It's paused"):
         await snooze(call, made.id, 60)
+
+
+async def test_a_phrase_that_would_take_long_to_read_is_refused_before(store: Store, driver: TurnDriver) -> None:
+    turn = await driver.turn(ADA, "/remind")
+    call = asked(store, turn)
+    made = await make(store)
+    slow = ("1h " * PHRASE_LENGTH, f"when x{' ' * PHRASE_LENGTH}y: z")
+    for phrase in slow:
+        long = asked(store, turn, phrase)
+        for reading in (remind(call, phrase), quiet(call, phrase), edit(call, made.id, phrase), shown.remind(long)):
+            with pytest.raises(OutOfRange, match=f"I can read at most {PHRASE_LENGTH}"):
+                await reading
+    longest = "x" * REMINDER_LENGTH
+    assert (await remind(call, f"every monday and friday 8:00 {longest}")).text == longest

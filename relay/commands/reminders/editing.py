@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
+from relay.commands.reminders.lengths import check_phrase
 from relay.commands.reminders.reminders import accept, change, delete, existing_reminder, own_reminder, pause
 from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.frozen import frozen
@@ -35,6 +36,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     zone, or moves a single reminder within its day. Raises `CommandRefused` if it can't be understood, as a time of day
     for what comes every few hours."""
     one = await existing_reminder(ctx, reminder_id)
+    check_phrase(words)
     now = datetime.now(UTC)
     said = read_phrase(words, now, ctx.zone)
     if len(words) > REMINDER_LENGTH:

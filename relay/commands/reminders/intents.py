@@ -6,6 +6,7 @@ import re
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
+from relay.commands.reminders.lengths import check_phrase
 from relay.core.errors import CommandRefused, NotFound, require_found
 from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, REMINDER_LENGTH
 from relay.memory.rows.proactive.reminders import Intent
@@ -25,7 +26,9 @@ REFUSED = {
 
 
 def read_intent(phrase: str) -> tuple[str, str] | None:
-    """Returns the words and the text of `when dentist: take the card`; None for other phrases. Pure."""
+    """Returns the words and the text of `when dentist: take the card`; None for other phrases. Pure. Raises
+    `OutOfRange` if the phrase is too long."""
+    check_phrase(phrase)
     found = PHRASE.fullmatch(phrase.strip())
     if found is None:
         return None

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
+from relay.commands.reminders.lengths import check_phrase
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
 from relay.memory.reminders.phrases import Understood, read_phrase
@@ -45,6 +46,7 @@ async def quiet(ctx: CommandContext, words: str = "", administers: bool = False)
         until = FOREVER if word == "on" else None
         await ctx.store.quiet(ctx.space, until.isoformat() if until else None)
         return Quiet(until)
+    check_phrase(word)
     begun, _, rest = word.partition(" ")
     phrase = rest if begun in ("until", "for", "bis", "für") else word
     tried = [f"{phrase}:00" if phrase.isdecimal() else phrase]

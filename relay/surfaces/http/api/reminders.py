@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Request, Response
+from pydantic import Field
 
 from relay.commands.reminders import reminders as commands
 from relay.commands.reminders.editing import ReminderPatch, patch_reminder
 from relay.commands.reminders.feed import CalendarAddress, CalendarFeed, close_feed, open_feed, show_feed
 from relay.commands.reminders.intents import intents, make_intent, set_intent
 from relay.commands.reminders.quiet import Quiet, quiet
+from relay.core.limits import PHRASE_LENGTH
 from relay.memory.rows.proactive.reminders import Intent, OpenedReminder, Reminder, ReminderPage
 from relay.surfaces.http.api.paging import Page
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, reading_calendar
@@ -18,6 +20,7 @@ from relay.surfaces.http.wire import Flag, GivenId, WireInput, WireModel, wire
 
 router = APIRouter(prefix="/reminders", tags=["reminders"], route_class=WritingRoute)
 feed = APIRouter(prefix="/calendar", tags=["reminders"])
+PhraseText = Annotated[str, Field(max_length=PHRASE_LENGTH)]
 
 
 class Reminders(wire(ReminderPage)):  # type: ignore[misc]
@@ -30,13 +33,13 @@ class Reminders(wire(ReminderPage)):  # type: ignore[misc]
 class Phrase(WireInput):
     """A phrase with a time, as after /remind: tomorrow 9:00 call the dentist."""
 
-    text: str
+    text: PhraseText
 
 
 class ReminderEdit(WireInput):
     """What to change of a reminder."""
 
-    text: str | None = None
+    text: PhraseText | None = None
     """Another time, another text, or both: friday 9:00 bins."""
     paused: Flag | None = None
     deleted: Literal[False] | None = None
@@ -48,7 +51,7 @@ class ReminderEdit(WireInput):
 class Holding(WireInput):
     """How long to hold back unasked messages: on, off, until 8:00, for 2h."""
 
-    until: str
+    until: PhraseText
 
 
 class NewIntent(WireInput):
