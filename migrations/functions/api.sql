@@ -91,9 +91,9 @@ end $$;
 create or replace trigger drop_api_tokens after update of role on relay.person
     for each row when (new.role in ('refused', 'blocked')) execute function relay.drop_api_tokens();
 
--- Begins a request with an Idempotency-Key. Returns {state, status, content_type, body}: new (nobody has made it, or it
--- was cut off p_lease seconds ago), running, other (the key belongs to another request), erased (its answer was), or done with
--- its answer. Requests older than p_keep seconds are forgotten, and all but a person's newest p_most.
+-- Begins a request with an Idempotency-Key. Returns {state, status, content_type, body, groups}: new (nobody has made it,
+-- or it was cut off p_lease seconds ago), running, other (the key belongs to another request), erased (its answer was), or
+-- done with its answer. Requests older than p_keep seconds are forgotten, and all but a person's newest p_most.
 create or replace function public.relay_begin_api_request(
     p_user_id bigint, p_hash text, p_asked text, p_lease integer, p_keep integer, p_most integer)
 returns jsonb
@@ -115,7 +115,8 @@ begin
         return '{"state": "erased"}';
     elsif own.status is not null then
         return jsonb_build_object(
-            'state', 'done', 'status', own.status, 'content_type', own.content_type, 'body', own.body);
+            'state', 'done', 'status', own.status, 'content_type', own.content_type, 'body', own.body,
+            'groups', own.groups);
     elsif own.at > now() - make_interval(secs => p_lease) then
         return '{"state": "running"}';
     end if;
@@ -123,16 +124,19 @@ begin
     return '{"state": "new"}';
 end $$;
 
--- Stores the answer to a request. Without a status, forgets the request: it may be made again.
+-- Stores the answer to a request, and the chats of the groups that it may quote. Without a status, forgets the request:
+-- it may be made again.
 create or replace function public.relay_end_api_request(
-    p_user_id bigint, p_hash text, p_status integer, p_content_type text, p_body text)
+    p_user_id bigint, p_hash text, p_status integer, p_content_type text, p_body text,
+    p_groups jsonb default '[]')
 returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     if p_status is null then
         delete from api_request where user_id = p_user_id and hash = p_hash;
     else
-        update api_request set status = p_status, content_type = p_content_type, body = p_body
+        update api_request set status = p_status, content_type = p_content_type, body = p_body,
+            groups = array(select value::bigint from jsonb_array_elements_text(p_groups))
         where user_id = p_user_id and hash = p_hash;
     end if;
     return to_jsonb(found);

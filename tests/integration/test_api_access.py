@@ -178,6 +178,12 @@ async def test_a_link_opens_the_page_once_within_ten_minutes(api: Api, driver: T
     assert (await api.client.post("/api/session", json={"link": other})).status_code == 401
 
 
+async def test_a_link_with_a_broken_character_is_unknown_like_any_other(api: Api) -> None:
+    body = b'{"link": "\\ud800"}'
+    answer = await api.client.post("/api/session", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (401, "not_signed_in")
+
+
 async def test_signing_out_ends_the_session(api: Api) -> None:
     headers = await api.token_of(BEN)
     assert (await api.client.delete("/api/session", headers=headers)).status_code == 204
@@ -265,6 +271,8 @@ async def test_bodies_that_are_too_large_or_too_slow_are_refused(api: Api, monke
     headers = await api.token_of(BEN)
     long = await api.client.post("/api/made", headers=headers, content=b"x" * (REQUEST_BYTES + 1))
     assert (long.status_code, long.json()["code"]) == (413, "too_large")
+    announced = await exchange(api, b"Content-Length: 99999999999\r\nExpect: 100-continue\r\n\r\n")
+    assert announced.startswith(b"HTTP/1.1 413 "), "it isn't told to send it"
     monkeypatch.setattr(guard, "BODY_SECONDS", 0.2)
 
     async def drips() -> AsyncIterator[bytes]:
@@ -275,6 +283,25 @@ async def test_bodies_that_are_too_large_or_too_slow_are_refused(api: Api, monke
     late = await api.client.post("/api/made", headers=headers, content=drips())
     assert (late.status_code, late.json()["code"]) == (408, "too_slow")
     assert api.made == []
+
+
+async def exchange(api: Api, sent: bytes) -> bytes:
+    """Sends the rest of a POST, and returns the answer's head."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", api.client.base_url.port)
+    writer.write(b"POST /api/made HTTP/1.1\r\nHost: x\r\n" + sent)
+    async with asyncio.timeout(5):
+        answer = await reader.read(100_000)
+    writer.close()
+    return answer
+
+
+async def test_a_broken_body_is_answered(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n"
+    for body in (b"zz\r\n", b"2\r\n{}\r\nzz\r\n"):
+        answer = await exchange(api, chunked + body)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b'"code": "malformed"' in answer
+    assert caplog.records == []
 
 
 async def test_a_search_takes_a_thousand_characters_of_any_script(api: Api) -> None:
@@ -323,6 +350,9 @@ async def test_a_request_with_an_idempotency_key_is_run_once(api: Api) -> None:
     assert (await make({}, "k1", "tea")).status_code == 401
     assert [(await make(ben, "k3", "fails")).status_code for _ in range(2)] == [500, 500]
     assert api.made == ["tea", "tea", "tea", "fails", "fails"], "a request that failed may be repeated"
+    for _ in range(2):
+        wrong = await api.client.post("/api/me", headers=ben | {"Idempotency-Key": "k4"})
+        assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET, HEAD")
 
 
 async def test_a_repeated_request_is_refused_while_the_first_still_runs(api: Api, sql: Sql) -> None:

@@ -294,5 +294,29 @@ async def test_group_members_can_read_and_only_admins_can_change(driver: TurnDri
             assert (await admin.request(method, f"/api/memory/{path}", json=body)).is_success, path
 
 
+async def test_a_repeated_request_shows_a_group_only_to_those_who_are_still_in_it(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(BEN, "The gate is painted vermilion.", "A fine colour.", chat_id=GROUP)
+    [(session,)] = await sql("select id from session")
+    await add_marker(sql, session, "0.90", "vermilion")
+    inside = {ADA, BEN}
+
+    async def sees(space: Space, user_id: int) -> bool:
+        return user_id in inside or space.owner_id == user_id
+
+    async with open_api(store, BEN, sees=sees) as api:
+        path, asked = "/api/memory/decay/preview?full=true", {"sessionId": str(session), "compressionRatio": 30}
+        key = {"Idempotency-Key": "k"}
+        first = await api.post(path, json=asked, headers=key)
+        assert "vermilion" in first.text
+        again = await api.post(path, json=asked, headers=key)
+        assert (again.json(), again.headers["idempotency-replayed"]) == (first.json(), "true")
+        inside.remove(BEN)
+        await fails(await api.post(path, json=asked, headers=key), 404, "unknown")
+        inside.add(BEN)
+        assert (await api.post(path, json=asked, headers=key)).json() == first.json(), "Telegram answers again"
+
+
 async def _yes() -> bool:
     return True

@@ -39,6 +39,11 @@ async def test_files_are_served_compressed_and_only_if_they_changed(client: http
     assert b"//" not in plain.content
     assert b"openSession()" in plain.content
     assert plain.content == read_served(STATIC / "main.js")
+    for accepted in ("gzip;q=0", "br, GZIP ; q=0.00", "x-gzip"):
+        refused = await client.get("/main.js", headers={"Accept-Encoding": accepted})
+        assert (refused.content, "content-encoding" in refused.headers) == (plain.content, False), accepted
+    packed = await client.get("/main.js", headers={"Accept-Encoding": "br;q=0, GZIP;q=0.5"})
+    assert packed.headers["content-encoding"] == "gzip"
     again = await client.get("/main.js", headers={"If-None-Match": plain.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 

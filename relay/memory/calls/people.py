@@ -112,8 +112,9 @@ class PeopleCalls(Calls):
 
 
 def hash_token(token: str) -> str:
-    """Returns the SHA-256 under which the database stores a token, a link or a key."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    """Returns the SHA-256 under which the database stores a token, a link or a key. A token from JSON may hold
+    what UTF-8 can't encode."""
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
 class ApiCalls(Calls):
@@ -152,8 +153,11 @@ class ApiCalls(Calls):
         """Begins a request with an idempotency key, by the hashes of both, or returns the state of an earlier one."""
 
     @rpc()
-    async def end_api_request(self, user_id: int, hash: str, status: int | None, content_type: str, body: str) -> None:
-        """Stores the response of a request. Without a status, the request is forgotten and may be repeated."""
+    async def end_api_request(
+        self, user_id: int, hash: str, status: int | None, content_type: str, body: str, groups: Sequence[int] = ()
+    ) -> None:
+        """Stores the response of a request, and the chats of the groups that it may quote. Without a status, the
+        request is forgotten and may be repeated."""
 
     @rpc()
     async def calendar_token(self, user_id: int) -> CalendarToken | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, field
 from datetime import datetime
 from typing import Literal
@@ -120,6 +121,8 @@ class ApiRequest:
     status: int = 0
     content_type: str = ""
     body: str = ""
+    groups: Sequence[int] = ()
+    """The chats of the groups that the answer may quote."""
 
 
 @frozen

@@ -134,7 +134,24 @@ def turn_of(caller: ApiCaller) -> ClaimedTurn:
 
 async def reading(request: Request, caller: Annotated[ApiCaller, Depends(find_caller)]) -> CommandContext:
     """Returns the context of a command that only reads."""
-    return make_context(request.app.state.core, caller, turn_of(caller))
+    ctx = make_context(request.app.state.core, caller, turn_of(caller))
+    groups = groups_seen(request)
+
+    async def sees(space: Space) -> bool:
+        found = await ctx.sees(space)
+        if found and space.chat_id is not None:
+            groups.add(space.chat_id)
+        return found
+
+    return dataclasses.replace(ctx, sees=sees)
+
+
+def groups_seen(request: Request) -> set[int]:
+    """Returns the chats of the groups that a request has seen, and that its response may quote."""
+    if not hasattr(request.state, "groups"):
+        request.state.groups = set()
+    groups: set[int] = request.state.groups
+    return groups
 
 
 async def reading_calendar(request: Request, token: str) -> CommandContext:
@@ -208,11 +225,11 @@ def make_context(core: ApiCore, caller: ApiCaller, turn: ClaimedTurn) -> Command
         name=caller.name or NAMELESS,
         admin=core.services.people.role_of(turn) == "admin",
         stop=stop,
-        sees=functools.partial(_sees, core.eyes_of(caller.user_id)),
+        sees=functools.partial(sees_now, core.eyes_of(caller.user_id)),
     )
 
 
-async def _sees(look: Callable[[Space], Awaitable[bool]], space: Space) -> bool:
+async def sees_now(look: Callable[[Space], Awaitable[bool]], space: Space) -> bool:
     """Whether the person sees a space. A group is hidden while Telegram, which knows its members, does not answer."""
     try:
         async with asyncio.timeout(SIGHT_SECONDS):

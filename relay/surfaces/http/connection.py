@@ -136,8 +136,12 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Answers input that is not HTTP, or too long, with a problem document."""
-        if not self.busy:
+        """Answers input that is not HTTP, or too long, with a problem document, unless a request is being answered. A
+        request with a broken body gets this answer."""
+        broken = self.awaits_body and not self.cycle.response_started
+        if broken:
+            self.cycle.disconnected = True
+        if broken or not self.busy:
             self.transport.write(render_refusal(self.conn.refusal))
         self.transport.close()
 

@@ -22,6 +22,9 @@ BETWEEN_SIGNS = re.compile(rb"(?<=[:,{};])\s+|\s+(?=[{}])|;\s*(?=\})")
 AFTER_SIGNS = re.compile(rb"(?<=[{(\[;])\n|(?<=[)}\]\"`],)\n|(?<=>)\n(?=[<$])")
 """Line breaks of a module that only its readers need. A line of text or one that ends with a comment keeps its own."""
 
+NO_WEIGHT = re.compile(r"\s*q=0(?:\.0*)?\s*", re.IGNORECASE)
+"""The weight of an encoding that a client refuses."""
+
 
 def add_files(app: Starlette) -> None:
     """Adds a route for each file of the app, and `/` for its page."""
@@ -40,6 +43,12 @@ def read_served(file: Path) -> bytes:
     return (BETWEEN_SIGNS if file.suffix == ".css" else AFTER_SIGNS).sub(b"", served)
 
 
+def takes_gzip(accepted: str) -> bool:
+    """Tests whether an `Accept-Encoding` header names gzip. `gzip;q=0` refuses it."""
+    given = (one.partition(";") for one in accepted.split(","))
+    return any(name.strip().lower() == "gzip" and not NO_WEIGHT.fullmatch(weight) for name, _, weight in given)
+
+
 def _serve(file: Path) -> Callable[[Request], Awaitable[Response]]:
     whole = read_served(file)
     packed = gzip.compress(whole, mtime=0)
@@ -53,7 +62,7 @@ def _serve(file: Path) -> Callable[[Request], Awaitable[Response]]:
     async def serve(request: Request) -> Response:
         if headers["ETag"] in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        if "gzip" in request.headers.get("accept-encoding", ""):
+        if takes_gzip(request.headers.get("accept-encoding", "")):
             return Response(packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=kind)
         return Response(whole, headers=headers, media_type=kind)
 

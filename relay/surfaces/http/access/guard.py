@@ -51,7 +51,7 @@ class Guard:
 
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                body = await read_body(receive)
+                body = await read_body(receive, find_length(scope))
         except OverflowError:
             refused = problem(413, "too_large", f"A request can have at most {REQUEST_BYTES // 1024} KB.")
             return await refused(scope, receive, tell)
@@ -62,8 +62,16 @@ class Guard:
         return await self._app(scope, replay(body, receive), tell)
 
 
-async def read_body(receive: Receive) -> bytes | None:
-    """Returns a request's body; None if the client hangs up. Raises `OverflowError` if it is too long."""
+def find_length(scope: Scope) -> int:
+    """Returns the length that a request announces for its body; 0 if it announces none."""
+    return int(dict(scope["headers"]).get(b"content-length", 0))
+
+
+async def read_body(receive: Receive, announced: int = 0) -> bytes | None:
+    """Returns a request's body; None if the client hangs up. Raises `OverflowError` if it is too long, before the first
+    byte if that was announced."""
+    if announced > REQUEST_BYTES:
+        raise OverflowError
     body = bytearray()
     while True:
         message = await receive()

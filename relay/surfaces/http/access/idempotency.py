@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -12,10 +12,18 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from relay.core.errors import RelayError
+from relay.core.models import Space
 from relay.memory.calls.people import hash_token
 from relay.memory.rows.people import ApiRequest
 from relay.surfaces.http.access.guard import read_body, replay
-from relay.surfaces.http.caller import ApiCore, count_request, find_admitted, read_authorization
+from relay.surfaces.http.caller import (
+    ApiCore,
+    count_request,
+    find_admitted,
+    groups_seen,
+    read_authorization,
+    sees_now,
+)
 from relay.surfaces.http.problems import ApiError, problem, render_error
 
 HEADER = "Idempotency-Key"
@@ -23,8 +31,8 @@ REPLAYED = "Idempotency-Replayed"
 LONGEST_KEY = 255
 SECRETS = frozenset({"/api/session", "/api/reminders/calendar"})
 """Paths without idempotency: their responses hold a secret, of which only a hash is stored."""
-NOT_KEPT = frozenset({401, 429})
-"""Statuses that are not stored: they are about the caller and the rate, not about the request."""
+NOT_KEPT = frozenset({401, 404, 405, 429})
+"""Statuses that are not stored: nothing was done, and it may be possible later."""
 
 
 class Idempotency:
@@ -55,6 +63,7 @@ class Idempotency:
                     row = await core.services.store.begin_api_request(
                         caller.user_id, hash_token(key), _fingerprint(scope, body)
                     )
+                    await _require_sight(core, caller.user_id, row.groups)
                     answer = _answer_again(row)
         except (ApiError, RelayError) as error:
             answer = render_error(error)
@@ -66,8 +75,9 @@ class Idempotency:
         try:
             await self._app(scope, replay(body, receive), said.take)
         finally:
+            groups = sorted(groups_seen(request))
             with contextlib.suppress(RelayError):
-                await core.services.store.end_api_request(caller.user_id, hash_token(key), *said.result())
+                await core.services.store.end_api_request(caller.user_id, hash_token(key), *said.result(), groups)
         for message in said.messages:
             await send(message)
         return None
@@ -97,6 +107,14 @@ class _Said:
 def _fingerprint(scope: Scope, body: bytes) -> str:
     asked = f"{scope['method']} {scope['path']}?".encode() + scope["query_string"] + b"\n" + body
     return hashlib.sha256(asked).hexdigest()
+
+
+async def _require_sight(core: ApiCore, user_id: int, groups: Sequence[int]) -> None:
+    """Raises `ApiError` (404) if a person no longer sees a group that a stored response may quote."""
+    eyes = core.eyes_of(user_id)
+    for chat_id in groups:
+        if not await sees_now(eyes, Space("group", chat_id=chat_id)):
+            raise ApiError(404, "unknown", "This request was done, in a group whose content you can't see now.")
 
 
 def _answer_again(row: ApiRequest) -> Response | None:
