@@ -202,7 +202,7 @@ begin
     update digest set chat_id = p_to where chat_id = p_from;
     update reminder set chat_id = p_to where chat_id = p_from;
     perform relay.owe_reminders(bot_id, p_to, topic_id) from (
-        select distinct bot_id, topic_id from reminder where chat_id = p_to and status = 'active') as moved;
+        select distinct bot_id, topic_id from reminder where chat_id = p_to and status in ('active', 'proposed')) as moved;
 end $$;
 
 -- Rewrites an update as if it came from the other chat, where its message has no id.

@@ -25,7 +25,8 @@ create or replace function relay.owe_reminders(p_bot_id bigint, p_chat_id bigint
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_next('reminder', format('%s:%s:%s', p_bot_id, p_chat_id, p_topic_id), p_bot_id, (
         select min(greatest(r.next_at, s.quiet_until)) from reminder r join space s on s.id = r.space_id
-        where r.bot_id = p_bot_id and r.chat_id = p_chat_id and r.topic_id = p_topic_id and r.status = 'active'))
+        where r.bot_id = p_bot_id and r.chat_id = p_chat_id and r.topic_id = p_topic_id
+            and r.status in ('active', 'proposed')))
 $$;
 
 -- Makes a reminder: {space, bot_id, chat_id, topic_id, user_id, kind, text, zone, start_at, rule, next_at,
@@ -174,7 +175,9 @@ begin
     update space set quiet_until = p_until where id = own;
     update outbox set not_before = greatest(case when not_before = was then now() else not_before end, p_until)
     where space_id = own and status = 'queued' and turn_id is null and relay.speaks_first(dedupe_key);
-    for place in select distinct bot_id, chat_id, topic_id from reminder where space_id = own and status = 'active' loop
+    for place in select distinct bot_id, chat_id, topic_id from reminder
+        where space_id = own and status in ('active', 'proposed')
+    loop
         perform relay.owe_reminders(place.bot_id, place.chat_id, place.topic_id);
     end loop;
     return 'true';
@@ -198,7 +201,8 @@ begin
     elsif told.chat_id > 0 then
         update outbox set dedupe_key = null where id = told.id;
         update reminder r set status = 'active', next_at = e.occurrence, occurrence = null, asked = 0
-        from reminder_event e where e.outbox_id = told.id and r.id = e.reminder_id and r.changed_at = e.at;
+        from reminder_event e
+        where e.outbox_id = told.id and r.id = e.reminder_id and r.changed_at = e.at and e.detail is null;
         perform public.relay_enqueue(told.bot_id, p_messages) where not exists (
             select from job where kind = 'reminder' and due_at = 'infinity'
                 and key ~ format('^(0|%s):%s:', told.bot_id, told.chat_id));
@@ -236,7 +240,43 @@ $$;
 
 -- Sending due reminders.
 
--- Returns what a held job tells: up to 200 reminders that are due, except those of a quiet space (a chat may have some of
+-- Tests whether a question was answered since it was first asked: by a reply of anybody to it, by an approving reaction of
+-- the person who wanted it, or in their own chat by what they say next, unless that is a question or a reply to something
+-- else.
+create or replace function relay.is_answered(p_reminder relay.reminder) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    with asked as materialized (
+        select e.at, o.bot_id, o.message_id from reminder_event e join outbox o on o.id = e.outbox_id
+        where e.reminder_id = p_reminder.id and e.kind = 'fired' and e.at >= (
+            select max(at) from reminder_event
+            where reminder_id = p_reminder.id and kind = 'fired' and occurrence = p_reminder.occurrence)),
+    said as (
+        select m.text, m.user_id, t.prompt #>> '{reply_to,telegram_message_id}' as reply_to
+        from thread h join message m on m.thread_id = h.id and m.role = 'user'
+            and m.created_at > (select min(at) from asked)
+        left join turn t on t.id = m.turn_id
+        where h.chat_id = p_reminder.chat_id and h.topic_id = p_reminder.topic_id and h.space_id = p_reminder.space_id)
+    select exists (select from said where case when reply_to is null
+            then p_reminder.chat_id > 0 and user_id = p_reminder.user_id and text !~* concat('^\s*/|[?？؟]\s*$|^\s*(what|who|',
+                'whose|how|when|where|why|which|wer|wie|wann|wo|warum|wieso|weshalb|welche[rs]?)\M')
+            else exists (
+                select from asked a join posted p on p.bot_id = a.bot_id and p.chat_id = p_reminder.chat_id
+                    and p.telegram_message_id = reply_to::bigint and p.message_id = a.message_id) end)
+        or exists (
+            select from asked a join signal s on s.message_id = a.message_id
+            where s.user_id = p_reminder.user_id and s.removed_at is null and rtrim(s.emoji, U&'\FE0F') = any (
+                array['👍', '👌', '❤', '🔥', '👏', '🎉', '💯', '🙏', '🫡', '🤝', '✍', '🏆', '🤩', '🥰', '😍', '😁']))
+$$;
+
+-- Returns the name that a person has in a space; empty if they said nothing there.
+create or replace function relay.name_in(p_space_id bigint, p_user_id bigint) returns text
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce((
+        select name from message where space_id = p_space_id and user_id = p_user_id and role = 'user'
+        order by id desc limit 1), (select name from person where user_id = p_user_id), '')
+$$;
+
+-- Returns what a held job tells: up to 200 reminders that are due, or whose time comes before they were confirmed, except those of a quiet space (a chat may have some of
 -- two: of its group, and of a person who was alone there once). Null if the process lost it.
 create or replace function public.relay_reminder_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -247,7 +287,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     due as (
         select r.* from held h join reminder r using (bot_id, chat_id, topic_id)
         join space s on s.id = r.space_id and (s.quiet_until > now()) is not true
-        where r.status = 'active' and r.next_at <= now() order by r.next_at, r.id limit 200)
+        where r.status in ('active', 'proposed') and r.next_at <= now() order by r.next_at, r.id limit 200)
     -- quiet_until: the previous version of the program reads it.
     select jsonb_build_object('now', now(), 'quiet_until', null, 'told', (
             select count(*) from outbox o
@@ -255,16 +295,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 and o.dedupe_key like 'reminder %' and o.created_at > now() - interval '1 hour'),
         'reminders', (select coalesce(jsonb_agg(relay.reminder_json(due) || jsonb_build_object('space', (
                 select jsonb_build_object('kind', s.kind, 'owner_id', s.owner_id, 'chat_id', s.chat_id)
-                from space s where s.id = due.space_id), 'tainted', due.tainted, 'answered', exists (
-                select from reminder_event e join message m on m.thread_id = due.thread_id and m.created_at > e.at
-                where e.reminder_id = due.id and e.kind = 'fired' and e.occurrence = due.occurrence
-                    and m.role = 'user' and m.user_id = due.user_id)) order by due.next_at, due.id), '[]') from due))
+                from space s where s.id = due.space_id), 'tainted', due.tainted,
+                'answered', due.asked > 0 and relay.is_answered(due),
+                'name', case when due.chat_id < 0 then relay.name_in(due.space_id, due.user_id) else '' end)
+            order by due.next_at, due.id), '[]') from due))
     from held h
 $$;
 
 -- Stores and queues what a held job tells: [{payload, key, tainted, reminders: [{id, due_at, next_at, occurrence, asked,
--- status, event}]}]; a message without payload only moves its reminders on. A reminder that was changed meanwhile stays as it
--- is. Then the job waits for the next one that is due.
+-- status, event, detail, proposed}]}]; a message without payload only moves its reminders on. A reminder that was changed
+-- meanwhile, or confirmed (proposed: it was not), stays as it is. Then the job waits for the next one that is due.
 create or replace function public.relay_tell_reminders(
     p_job_id bigint, p_fence bigint, p_bot_id bigint, p_messages jsonb, p_not_before timestamptz)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -283,11 +323,12 @@ begin
     for one in select jsonb_array_elements(p_messages) loop
         with given as (
             select * from jsonb_to_recordset(one -> 'reminders') as g (id bigint, due_at timestamptz,
-                next_at timestamptz, occurrence timestamptz, asked integer, status text)),
+                next_at timestamptz, occurrence timestamptz, asked integer, status text, proposed boolean)),
         done as (
             update reminder r set next_at = g.next_at, occurrence = g.occurrence, asked = g.asked, status = g.status,
                 changed_at = now()
-            from given g where r.id = g.id and r.status = 'active' and r.next_at = g.due_at returning r.id)
+            from given g where r.id = g.id and r.next_at = g.due_at
+                and r.status = case when g.proposed then 'proposed' else 'active' end returning r.id)
         select array_agg(id) into moved from done;
         continue when moved is null;
         queued := null;

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from relay.clients.offline import OfflineModel
 from relay.commands.reminders.quiet import FOREVER
 from relay.conversation.tools.reminders import ReminderTools
@@ -175,7 +177,7 @@ async def test_reminders_missed_for_days_are_listed_in_one_message(store: Store,
         await due(sql, await make(store, text), timedelta(days=3))
     await tell(store)
     [text] = await queued(sql)
-    assert text.startswith("⏰ **Missed while I was away or quiet:**\n- ")
+    assert text.startswith("⏰ **Missed in the meantime:**\n1. ")
     assert "Tea" in text
     assert "Bins" in text
 
@@ -195,7 +197,7 @@ async def test_more_than_twenty_due_reminders_are_combined(store: Store, sql: Sq
     texts = await queued(sql)
     assert len(texts) == 20
     assert texts[-1].startswith("⏰ **Due now:**")
-    assert texts[-1].count("\n- ") == 11
+    assert texts[-1].endswith("\n11. Number 29")
 
 
 async def test_after_twenty_reminders_in_an_hour_others_wait(store: Store, sql: Sql) -> None:
@@ -260,6 +262,79 @@ async def test_a_question_is_repeated_until_it_is_answered(store: Store, sql: Sq
     opened = await store.reminder(private(ADA), ADA, made.id)
     assert opened is not None
     assert opened.status == "ended"
+
+
+async def ask_again(store: Store, sql: Sql) -> list[str]:
+    """Lets a question be asked again now. Returns all that was said."""
+    await sql("update reminder set next_at = now()")
+    await sql("update job set due_at = now() where kind = 'reminder'")
+    await tell(store)
+    return await queued(sql)
+
+
+STILL_OPEN = ["⏰ Tea", "⏰ Still open: Tea"]
+
+
+@pytest.mark.parametrize(
+    "words", ["What is the capital of France?", "how is the weather", "wie spät ist es", "Really？"]
+)
+async def test_another_question_is_no_answer(store: Store, sql: Sql, driver: TurnDriver, words: str) -> None:
+    await driver.exchange(ADA, "Hello")
+    await due(sql, await make(store, kind="ask", repeat_minutes=10))
+    await tell(store)
+    await driver.exchange(ADA, words)
+    assert await ask_again(store, sql) == STILL_OPEN
+
+
+async def asked_in_group(store: Store, sql: Sql, driver: TurnDriver) -> int:
+    """Asks in a group for Ada. Returns the question's id in Telegram."""
+    await driver.exchange(ADA, "Hello", chat_id=GROUP)
+    await driver.exchange(BEN, "Hello", chat_id=GROUP)
+    await due(sql, await make(store, space=group(), chat_id=GROUP, kind="ask", repeat_minutes=10))
+    await tell(store)
+    await sql(
+        "insert into posted (bot_id, chat_id, telegram_message_id, message_id, from_bot)"
+        " select bot_id, chat_id, 9001, message_id, true from outbox where status = 'queued'"
+    )
+    return 9001
+
+
+async def test_anybody_in_a_group_answers_a_question_by_a_reply_to_it(
+    store: Store, sql: Sql, driver: TurnDriver
+) -> None:
+    asked = await asked_in_group(store, sql, driver)
+    await driver.exchange(ADA, "It rains.", chat_id=GROUP)
+    assert (await ask_again(store, sql))[1:] == ["⏰ Still open: [Ada](tg://user?id=1001): Tea"]
+    said = await sql("select text from message where started_by is not null order by id desc limit 1")
+    assert said == [("⏰ Still open: Ada: Tea",)]
+    await driver.exchange(BEN, "Yes, I fed her", chat_id=GROUP)
+    reply = "update turn set prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', %s::jsonb)"
+    await sql(reply + " where id = (select max(id) from turn)", json.dumps({"telegram_message_id": asked}))
+    assert len(await ask_again(store, sql)) == 2
+    assert await sql("select status from reminder") == [("ended",)]
+
+
+@pytest.mark.parametrize(("user", "emoji", "answered"), [(ADA, "👍", True), (ADA, "👎", False), (BEN, "👍", False)])
+async def test_a_thumb_of_the_person_who_asked_answers_a_question(
+    store: Store, sql: Sql, driver: TurnDriver, user: int, emoji: str, answered: bool
+) -> None:
+    asked = await asked_in_group(store, sql, driver)
+    await store.react(BOT.id, GROUP, asked, user, [emoji], int(datetime.now(UTC).timestamp()))
+    assert len(await ask_again(store, sql)) == (1 if answered else 2)
+
+
+async def test_a_reminder_that_nobody_confirmed_is_told_once_and_ends(
+    store: Store, sql: Sql, driver: TurnDriver
+) -> None:
+    await driver.exchange(ADA, "Hello")
+    made = await make(store, "Take *off* the pasta", rule="FREQ=DAILY", proposed=True)
+    await due(sql, made)
+    assert await tell(store) == 1
+    assert await tell(store) == 0
+    assert await queued(sql) == ["⏰ You hadn't confirmed this reminder: Take &#42;off&#42; the pasta"]
+    assert await sql("select status, next_at from reminder") == [("ended", None)]
+    assert (await store.reminders(private(ADA), ADA, 0, 10)).total == 0
+    assert await sql("select tainted from message where started_by = 'reminder'") == [(True,)]
 
 
 async def test_a_change_made_while_the_reminder_is_sent_wins(store: Store, sql: Sql) -> None:
@@ -407,13 +482,13 @@ async def test_reminders_wait_while_the_bot_is_blocked_and_are_told_once_afterwa
         await tell(store)
         await send_queued(store, telegram)
     said = [given["text"] for method, given in telegram.calls if method == "sendMessage" and given["chat_id"] == ADA]
-    assert [one.split("\n")[0] for one in said] == ["⏰ Bins", "⏰ Rent?", "⏰ Missed while I was away or quiet:"]
+    assert [one.split("\n")[0] for one in said] == ["⏰ Bins", "⏰ Rent?", "⏰ Missed in the meantime:"]
     assert "Tea" in said[2]
     rows = await sql("select text, status, next_at > now() from reminder order by id")
     assert rows == [("Next year", "active", True), ("Tea", "ended", None), ("Bins", "active", True),
                     ("Rent?", "active", True)]  # fmt: skip
     shown = await sql("select text from message where started_by = 'reminder' and status <> 'replaced' order by id")
-    lines = ["⏰ Bins", "⏰ Rent?", "⏰ **Missed while I was away or quiet:**"]
+    lines = ["⏰ Bins", "⏰ Rent?", "⏰ **Missed in the meantime:**"]
     assert [one.split("\n")[0] for (one,) in shown] == lines
 
 

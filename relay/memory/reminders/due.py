@@ -166,17 +166,29 @@ def move_on(one: DueReminder, now: datetime, event: str) -> MovedOn:
 
 def list_missed(missed: Sequence[DueReminder], now: datetime) -> ReminderMessage:
     """Returns a message that lists reminders that are too late to be sent."""
-    lines = [f"- {escape_markdown(one.text)} ({when(due_time(one, now), now, one)})" for one in missed]
-    text = "⏰ **Missed while I was away or quiet:**\n" + "\n".join(lines)
+    lines = [f"{one_line(addressed(one))} ({when(due_time(one, now), now, one)})" for one in missed]
+    text = f"⏰ **Missed in the meantime:**\n{number(lines)}"
     moved = tuple(move_on(one, now, "missed") for one in missed)
     return ReminderMessage(text, moved, any(one.tainted for one in missed))
 
 
 def join(messages: Sequence[ReminderMessage]) -> ReminderMessage:
     """Combines messages into one."""
-    lines = "\n".join(f"- {one_line(one.text.removeprefix('⏰ '))}" for one in messages)
+    lines = number([line for one in messages for line in lines_of(one)])
     moved = tuple(moved for one in messages for moved in one.moved)
     return ReminderMessage(f"⏰ **Due now:**\n{lines}", moved, any(one.tainted for one in messages))
+
+
+def lines_of(message: ReminderMessage) -> list[str]:
+    """Returns a message as lines of a list, one for each of its reminders."""
+    if len(message.moved) == 1:
+        return [one_line(message.text.removeprefix("⏰ "))]
+    return [line.partition(" ")[2] for line in message.text.splitlines()[1:]]
+
+
+def number(lines: Sequence[str]) -> str:
+    """Numbers lines as the buttons below them do; none if there is only one."""
+    return "\n".join(f"{place}. {line}" for place, line in enumerate(lines, 1)) if len(lines) > 1 else lines[0]
 
 
 def when(due: datetime, now: datetime, one: DueReminder) -> str:

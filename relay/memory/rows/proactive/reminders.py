@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from datetime import datetime, tzinfo
 from html import unescape
@@ -13,6 +14,8 @@ from relay.core.models import Space
 from relay.memory.rows.proactive.rule_words import say_rule
 
 ReminderKind = Literal["say", "ask", "check"]
+MENTION = re.compile(r"\[([^\]]*)\]\(tg://user\?id=\d+\)")
+"""A link that mentions a person."""
 
 
 @frozen(kw_only=True)
@@ -102,9 +105,11 @@ class DueReminder(Reminder):
 
     space: Space
     answered: bool = False
-    """The person has written since it was last asked."""
+    """The question was answered since it was first asked."""
     tainted: bool = False
     """Its text rests on others' words."""
+    name: str = ""
+    """In a group, the name of the person who asked for it."""
 
 
 @frozen
@@ -145,6 +150,8 @@ class MovedOn:
     status: str = "active"
     detail: str | None = None
     """Why nothing was sent."""
+    proposed: bool = False
+    """It was still waiting for a tap."""
 
 
 @frozen
@@ -159,7 +166,7 @@ class ReminderMessage:
 
     def as_json(self) -> dict[str, object]:
         ids = [one.id for one in self.moved]
-        payload = {"text": self.text, "plain": unescape(self.text), "sound": True, "reminders": ids}
+        payload = {"text": self.text, "plain": unescape(MENTION.sub(r"\1", self.text)), "sound": True, "reminders": ids}
         return {
             "payload": payload if self.text else None,
             "tainted": self.tainted,
