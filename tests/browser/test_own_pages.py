@@ -363,7 +363,7 @@ async def test_a_groups_list_offers_only_what_the_person_may_do(browser: Browser
         await expect(page.get_by_role("menuitem")).to_have_text(["Markers", "View original"])
         await page.keyboard.press("Escape")
         await row(here, "oboe").get_by_role("link").click()
-        await expect(page.get_by_role("button", name="View original")).to_be_visible()
+        await expect(page.get_by_role("button", name="Original")).to_be_visible()
         await expect(page.get_by_role("button", name="Compress")).to_have_count(0)
         await here.go("/compose")
         await expect(page.get_by_text("Only admins can compose in this group.")).to_be_visible()

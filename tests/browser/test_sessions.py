@@ -233,6 +233,22 @@ async def test_sessions_are_composed_in_the_order_set_by_keys_and_mouse(browser:
         assert [one for one in here.trouble if "409" not in one] == []
 
 
+async def test_the_preview_calls_a_session_without_a_title_what_the_list_calls_it(browser: Browser, site: Site) -> None:
+    number = session(site, "Azores in June").rpartition("/")[2]
+    change = "update relay.session set title = %s where id = %s returning 1"
+    site.shared_relay.sql(change, None, number)
+    async with site.open(browser) as here:
+        page = here.page
+        await here.go("/compose")
+        await page.get_by_role("button", name="Add session").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Plan two weeks").click()
+        await page.get_by_role("button", name="Done").click()
+        name = await page.locator(".part-title strong").text_content()
+        await page.get_by_role("button", name="Preview").click()
+        await expect(page.get_by_role("dialog").locator("strong")).to_have_text(f"1. {name}")
+    site.shared_relay.sql(change, "Azores in June", number)
+
+
 @pytest.mark.slow("test_sessions_are_composed_in_the_order_set_by_keys_and_mouse")
 async def test_a_composition_shows_when_its_versions_are_ready(browser: Browser, site: Site) -> None:
     making = True

@@ -24,7 +24,7 @@ export default function SessionPage({ params, me }) {
   ]);
   return html`<${Page} title=${one ? one.title || `Session of ${day(one.firstTimestamp)}` : "Session"}
     actions=${!session.error && html`${may && html`<${Button} kind="primary" icon="compress" onClick=${() => navigate(`${path}/compress`)}>Compress</>`}
-      <${Button} icon="source" onClick=${() => navigate(`${path}/original`)}>View original</>
+      <${Button} icon="source" onClick=${() => navigate(`${path}/original`)}>Original</>
       ${one && html`<${IconButton} icon="more" label="More actions" aria-haspopup="menu" onClick=${menu} />`}`}>
     <${Loaded} of=${session}>${(one) => html`
       <${Card}><div class="cluster">${one.registeredAt && html`<${Badge} tone="accent" icon="memory">in the library</>`}

@@ -54,7 +54,7 @@ export function Parts({ parts, planned, states, change }) {
         ${state === "gone" && html`<${Badge}>version gone</>`}${state === "making" && html`<${Badge} tone="warn">being made</>`}
         <${IconButton} icon="close" label=${`Leave out ${one.title}`} onClick=${() => change(parts.filter((_, here) => here !== at))} /></div>
       <div class="part-how"><${Select} label="Version" value=${one.recompress ? "settings" : one.versionId} onChange=${(versionId) => set(at, { versionId, recompress: undefined })} options=${choices(one, plan)} />
-        <${Text} label="Tokens" type="number" min="1" inputmode="numeric" placeholder=${plan?.allocation ? `auto: ${plan.allocation}` : "auto"} value=${one.allocation} onInput=${(allocation) => set(at, { allocation })} /></div>
+        <${Text} label="Tokens" type="number" min="1" inputmode="numeric" placeholder=${plan?.allocation ? `auto ${tokens(plan.allocation)}` : "auto"} value=${one.allocation} onInput=${(allocation) => set(at, { allocation })} /></div>
     </li>`;
   })}</ol><p class="sr-only" role="status">${said}</p>`;
 }
