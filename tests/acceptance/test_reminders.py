@@ -158,7 +158,7 @@ async def test_an_unclear_reminder_is_questioned(bot: SharedBot) -> None:
         ("30 february 9:00 x", "That day or hour doesn't exist"),
         ("every 10 seconds x", "too often"),
         ("tomorrow 9:00", "What should I remind you of?"),
-        (f"tomorrow 9:00 {'x' * 1500}", "a reminder can have at most 1000"),
+        (f"tomorrow 9:00 {'x' * 1100}", "a reminder can have at most 1000"),
     ]:
         assert sentence in (await bot.ask(dm, ada, f"/remind {words}".strip())).text, words
     assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text

@@ -77,6 +77,16 @@ async def test_a_yes_that_comes_a_little_late_is_accepted() -> None:
     assert store.changes == [{"event": "changed", "status": "active"}]
 
 
+async def test_a_yes_after_the_only_time_is_refused_and_after_the_first_starts_the_rule() -> None:
+    once, often = (OneReminder(status="ended", next_at=None, rule=rule) for rule in ("", "FREQ=DAILY"))
+    with pytest.raises(Conflict, match="Its time has passed"):
+        await accept(context(once), 1)
+    await accept(context(often), 1)
+    [changed] = often.changes
+    assert changed["status"] == "active"
+    assert datetime.fromisoformat(str(changed["next_at"])) > NOW
+
+
 @pytest.mark.parametrize("occurrence", [None, NOW - timedelta(hours=1)], ids=["its own time", "postponed"])
 async def test_a_reminder_that_is_resumed_a_little_late_is_sent(occurrence: datetime | None) -> None:
     store = OneReminder(status="paused", next_at=NOW - timedelta(hours=1), occurrence=occurrence)

@@ -248,8 +248,13 @@ async def delete(ctx: CommandContext, reminder_id: int, on: bool = True) -> Remi
 
 
 async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:
-    """Starts a reminder that waits for a tap. Raises `Conflict` if its time passed too long ago to be sent late."""
+    """Starts a reminder that waits for a tap; one whose time came first, with the next time of its rule. Raises
+    `Conflict` if there is none, or its time passed too long ago to be sent late."""
     one = await own_reminder(ctx, reminder_id)
+    if one.status == "ended":
+        following = following_occurrence(one) if one.rule else None
+        at = require_found(following, Conflict(PASSED)).isoformat()
+        return await change(ctx, one, "changed", status="active", next_at=at, occurrence=None)
     if one.status != "proposed":
         return one
     return await change(ctx, one, "changed", status="active", **ahead(one))
