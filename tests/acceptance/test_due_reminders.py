@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tests.acceptance.shared_bot import SESSION, SharedBot
+from tests.acceptance.shared_relay import SharedRelay
+from tests.acceptance.test_reminders import bring_near, told
 from tests.standins.anthropic import tool
 
 pytestmark = SESSION
@@ -23,3 +25,38 @@ async def test_reminders_that_repeat_keep_their_hours_where_the_person_goes(bot:
     assert "24 Dec 2031 12:00" in listed, "the moment of what comes once stays"
     assert "your reminder that repeats" in (await bot.ask(dm, ada, "/settings zone server")).text
     assert "every day at 8:00\n" in (await bot.ask(dm, ada, "/reminders")).text
+
+
+async def test_a_groups_reminder_mentions_who_asked_and_anybody_marks_it_as_done(bot: SharedBot) -> None:
+    (ada, _), (ben, _) = bot.person("Ada"), bot.person("Ben")
+    group, name = bot.group(ada, ben), f"@{bot.tg.bot.username}"
+    await bot.ask(group, ada, f"hello {name}")
+    await bot.ask(group, ada, f"/remind{name} 2031-01-01 9:00 take out the bins")
+    await bring_near(bot, "take out the bins")
+    came = await told(bot, group, "Ada: take out the bins")
+    [entity] = came.raw["entities"]
+    assert entity["url"] == f"tg://user?id={ada.id}"
+    assert "Done" in await bot.press(group, ben, came, "Done")
+    await bot.tg.wait_for(lambda: not came.buttons)
+
+
+async def test_missed_reminders_are_put_off_or_done_one_by_one(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    for text in ("water the figs", "feed the carp"):
+        await bot.ask(dm, ada, f"/remind 2031-01-01 9:00 {text}")
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    shared_relay.sql(
+        "update relay.reminder set next_at = now() - interval '3 days', start_at = now() - interval '3 days'"
+        " where text in ('water the figs', 'feed the carp')"
+    )
+    shared_relay.sql("update relay.job set due_at = now() where kind = 'reminder'")
+    came = await told(bot, dm, "Missed in the meantime:")
+    assert came.text.splitlines()[1].startswith("1. ")
+    first, second = (line.split(" ", 1)[1].split(" (")[0] for line in came.text.splitlines()[1:])
+    assert "again: tomorrow 9:00" in await bot.press(dm, ada, came, "1: tomorrow 9:00")
+    await bot.tg.wait_for(lambda: "1: 💤 tomorrow 9:00 · ✓ Done" in came.buttons)
+    await bot.press(dm, ada, came, "2: ✓")
+    await bot.tg.wait_for(lambda: list(came.buttons) == ["1: 💤 tomorrow 9:00 · ✓ Done"])
+    listed = (await bot.ask(dm, ada, "/reminders")).text
+    assert first in listed
+    assert second not in listed

@@ -308,8 +308,10 @@ async def test_anybody_in_a_group_answers_a_question_by_a_reply_to_it(
     said = await sql("select text from message where started_by is not null order by id desc limit 1")
     assert said == [("⏰ Still open: Ada: Tea",)]
     await driver.exchange(BEN, "Yes, I fed her", chat_id=GROUP)
-    reply = "update turn set prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', %s::jsonb)"
-    await sql(reply + " where id = (select max(id) from turn)", json.dumps({"telegram_message_id": asked}))
+    await sql(
+        "update turn set prompt = coalesce(prompt, '{}') || jsonb_build_object('reply_to', %s::jsonb)"
+        " where id = (select max(id) from turn)", json.dumps({"telegram_message_id": asked}),
+    )  # fmt: skip
     assert len(await ask_again(store, sql)) == 2
     assert await sql("select status from reminder") == [("ended",)]
 

@@ -204,9 +204,11 @@ async def move(ctx: CommandContext, one: Reminder, to: datetime, after: datetime
 
 @operation("chat", "http")
 async def mark_done(ctx: CommandContext, reminder_id: int) -> Reminder:
-    """Ends a snooze, or a question that is repeated. The next occurrence of a rule stays. Raises `Conflict` if it was
-    never sent."""
-    one = await existing_reminder(ctx, reminder_id)
+    """Ends a snooze, or a question that is repeated; in a group, for everybody who sees it. The next occurrence of a
+    rule stays. Raises `Conflict` if it was never sent."""
+    one = await open_reminder(ctx, reminder_id)
+    if one.status == "deleted":
+        raise NotFound(GONE)
     happened = {event.kind for event in one.events}
     if "made" in happened and not happened & {"fired", "missed"}:
         raise Conflict("I haven't sent it yet.")

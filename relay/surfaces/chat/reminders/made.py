@@ -74,7 +74,7 @@ async def press_made(call: ChatContext, to: MadeReminder) -> ButtonReply:
     else:
         now = await commands.delete(call, to.reminder_id, to.what == "undo")
     when = plain_moment(now.next_at, call.zone, datetime.now(UTC)) if now.next_at else ""
-    toast = "Deleted." if now.status == "deleted" else f"I'll remind you: {when}"
+    toast = "Deleted." if now.status == "deleted" else f"I'll remind you: {when}" if when else "It's over."
     rows = [made_row(now) if is_about(row, now.id) else list(row) for row in call.said.rows]
     return ButtonReply(toast, rows=rows, result=now)
 
@@ -95,10 +95,23 @@ class ReminderDone(AboutReminder, code="rd"):
     """Marks a reminder as done."""
 
 
+MOST_ROWS = 8
+"""The most reminders of one message that have buttons."""
+
+
 def told_rows(reminders: Sequence[int]) -> tuple[tuple[Button, ...], ...]:
-    """Returns the buttons under a message with a reminder; none if it has several."""
-    if len(reminders) != 1:
+    """Returns the buttons under a message with reminders: a numbered row for each of a few; none for many."""
+    if len(reminders) > MOST_ROWS:
         return ()
+    if len(reminders) != 1:
+        return tuple(
+            (
+                button(f"{place}: 1 h", Snooze(one, 60)),
+                button(f"{place}: tomorrow 9:00", Snooze(one, 0)),
+                button(f"{place}: ✓", ReminderDone(one)),
+            )
+            for place, one in enumerate(reminders, 1)
+        )
     [one] = reminders
     snoozes = (
         button("10 min", Snooze(one, 10)), button("1 h", Snooze(one, 60)), button("Tomorrow 9:00", Snooze(one, 0)),
@@ -110,12 +123,30 @@ def told_rows(reminders: Sequence[int]) -> tuple[tuple[Button, ...], ...]:
 async def press_snooze(call: ChatContext, to: Snooze) -> ButtonReply:
     again = await commands.snooze(call, to.reminder_id, to.minutes)
     when = plain_moment(again.next_at, call.zone, datetime.now(UTC)) if again.next_at else ""
-    return ButtonReply(
-        f"I'll remind you again: {when}", rows=[[button(f"💤 {when} · ✓ Done", ReminderDone(again.id))]], result=again
-    )
+    left = others(call, again.id)
+    place = f"{place_of(call, again.id)}: " if left else ""
+    row = [button(f"{place}💤 {when} · ✓ Done", ReminderDone(again.id))]
+    return ButtonReply(f"I'll remind you again: {when}", rows=[*left, row], result=again)
 
 
 @pressed(ReminderDone)
 async def press_done(call: ChatContext, to: ReminderDone) -> ButtonReply:
     done = await commands.mark_done(call, to.reminder_id)
-    return ButtonReply("Done.", rows=[], result=done)
+    return ButtonReply("Done.", rows=others(call, done.id), result=done)
+
+
+def others(call: ChatContext, reminder_id: int) -> list[list[Button]]:
+    """Returns the rows of buttons that are about other reminders."""
+    return [list(row) for row in call.said.rows if not any(tells_of(one, reminder_id) for one in row)]
+
+
+def place_of(call: ChatContext, reminder_id: int) -> str:
+    """Returns the number of a reminder in a message with several."""
+    labels = (one.text for row in call.said.rows for one in row if tells_of(one, reminder_id))
+    return next(labels, "").partition(":")[0]
+
+
+def tells_of(one: Button, reminder_id: int) -> bool:
+    """Tests whether a button postpones a reminder that was sent, or marks it as done."""
+    found = decode(one.callback_data)
+    return isinstance(found, Snooze | ReminderDone) and found.reminder_id == reminder_id
