@@ -159,12 +159,12 @@ async def make_version(
     return await _run(ctx, made, settings.method == "extract")
 
 
-async def tell_when_ready(ctx: CommandContext, made: Making) -> Making:
-    """Asks the bot to say in this chat when a version that is being made is ready."""
-    if made.version is None or made.version.status != "due" or not ctx.bot_id:
-        return made
-    await ctx.store.await_version(ctx.space, made.version.id, ctx.bot_id, ctx.chat_id, ctx.topic_id, ctx.user_id)
-    return await look(ctx, made.version.id)
+async def tell_when_ready(ctx: CommandContext, version_id: int) -> Making:
+    """Asks the bot to say in this chat when a version that is being made is ready. Returns its state."""
+    await ctx.require_sight()
+    if ctx.bot_id:
+        await ctx.store.await_version(ctx.space, version_id, ctx.bot_id, ctx.chat_id, ctx.topic_id, ctx.user_id)
+    return await look(ctx, version_id)
 
 
 async def make_without_model(ctx: CommandContext, version_id: int) -> Making:

@@ -63,7 +63,7 @@ async def press_change(call: ChatContext, to: ChangeDraft) -> ButtonReply:
 async def press_make(call: ChatContext, to: MakeVersion) -> ButtonReply:
     made = await make_version(call, to.session_id, to.draft.settings(), to.draft.source or None)
     if made.version is not None:
-        return show_making(await tell_when_ready(call, made))
+        return show_making(await tell_when_ready(call, made.version.id))
     without = replace(to.draft, method="extract")
     rows = [
         [button("Make it without a model", MakeVersion(to.session_id, without))],

@@ -16,8 +16,8 @@ from relay.memory.rows.delivery import Message, Part, QueuedMessage
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.contexts.composition import composed_page
-from relay.surfaces.chat.contexts.version import became
 from relay.surfaces.chat.contexts.pruning import undo_rows
+from relay.surfaces.chat.contexts.version import became
 from relay.surfaces.chat.memory.consolidation import question_rows
 from relay.surfaces.chat.reminders.made import told_rows
 from relay.surfaces.chat.soul.growth import idea_rows

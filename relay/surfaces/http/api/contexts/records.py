@@ -39,8 +39,8 @@ class CompressionRecord(WireModel):
     active: bool
     """Whether a running session began with a composition that holds it."""
     fresh: int
-    """How many messages its session has received since. `changed`: how many that it was made from were edited or replaced;
-    `marked`: how many markers were set."""
+    """How many messages its session has received since. `changed`: how many that it was made from were edited or
+    replaced; `marked`: how many markers were set."""
     changed: int
     marked: int
     tainted: bool
