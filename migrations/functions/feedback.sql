@@ -210,6 +210,29 @@ begin
     return coalesce(cardinality(gone), 0);
 end $$;
 
+-- Takes a person's act back, with what it taught and that its reply told them of this. Returns the patterns that it named:
+-- [{type, pattern, polarity}]; null if they have none such, or no longer.
+create or replace function public.relay_withdraw_feedback(p_space jsonb, p_user_id bigint, p_feedback_id bigint)
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    own constant bigint := relay.find_space(p_space);
+    gone feedback;
+    named jsonb;
+begin
+    perform from space where id = own for no key update;
+    update feedback set withdrawn_at = now()
+    where id = p_feedback_id and space_id = own and user_id = p_user_id and withdrawn_at is null returning * into gone;
+    if gone.id is null then
+        return null;
+    end if;
+    delete from preference_decision
+    where space_id = own and user_id = p_user_id and action = 'told' and turn_id is null and at = gone.at;
+    with removed as (delete from observation where feedback_id = gone.id returning *)
+    select coalesce(jsonb_agg(jsonb_build_object('type', type, 'pattern', pattern, 'polarity', polarity) order by id), '[]')
+    into named from removed;
+    return named;
+end $$;
+
 -- Erases acts, what they taught, and the lines that told their person about it.
 create or replace function relay.erase_feedback(p_space_id bigint, p_feedback bigint[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -81,11 +81,54 @@ async def test_preferences_from_three_tags_are_announced_when_they_apply(world: 
         noted = await tagged(world, await asked(world, f"Question {number}"), "too long, no jokes")
     assert noted.text == "🎚 From now on: short answers (from 3 signs), no humour (from 3 signs)."
     assert "✖ Forget: short answers" in noted.buttons
-    await press(world, noted, "✖ Forget: humour")
+    await press(world, noted, "✖ Forget: no humour")
     await world.tg.wait_for(lambda: noted.text == "🎚 Forgot: humour." and "↩ Undo" in noted.buttons)
     noted = await tagged(world, await asked(world, "Another question"), "too long")
     assert noted.text == "🏷 Noted: prefer short answers. I follow that already."
     assert (await asked(world, "/preferences forget length short answers")).text == "🎚 Forgot: short answers."
+
+
+async def test_undo_takes_back_one_statement_and_what_was_said_before_counts_again(world: World) -> None:
+    await asked(world, "/preferences prefer short answers")
+    mistaken = await asked(world, "/preferences avoid short answers")
+    assert mistaken.text == "🎚 From now on: no short answers."
+    assert list(mistaken.buttons) == ["✖ Forget: no short answers", "↩ Undo"]
+    await press(world, mistaken, "↩ Undo")
+    await world.tg.wait_for(lambda: mistaken.text == "↩ Taken back: avoid short answers." and not mistaken.buttons)
+    answer = await asked(world, "How are you?")
+    assert "Prefer (high): short answers" in last_prompt(world)
+    assert "🎚" not in answer.text, "they know already"
+    noted = await tagged(world, answer, "no jokes")
+    assert list(noted.buttons) == ["↩ Undo"]
+    await press(world, noted, "↩ Undo")
+    await world.tg.wait_for(lambda: noted.text == "↩ Taken back: avoid humour.")
+    assert "humour" not in (await asked(world, "/preferences")).text
+
+
+async def test_a_complaint_is_not_taken_for_its_opposite(world: World) -> None:
+    answer = await asked(world, "Hello")
+    assert (await tagged(world, answer, "boring")).text == "👎 Noted. What should I change? /tag too long"
+    assert (await tagged(world, answer, "perfect, thanks!")).text == "👍 Noted: it was good."
+    noted = await tagged(world, answer, "not enough detail, rude")
+    assert noted.text == "🏷 Noted: prefer step by step. I'll follow it once you've said so a few times."
+    assert (await asked(world, "/preferences prefer less slang")).text == "🎚 From now on: less slang."
+    assert (await asked(world, "/preferences prefer less text")).text == "🎚 From now on: short answers."
+
+
+async def test_a_tag_that_contradicts_what_was_said_says_so(world: World) -> None:
+    await asked(world, "/preferences prefer examples")
+    noted = await tagged(world, await asked(world, "Hello"), "fewer examples")
+    turn = "To turn it around at once: /preferences avoid examples"
+    assert noted.text == f"🏷 Noted: avoid examples. You've said the opposite before. {turn}"
+    assert (await asked(world, "/preferences avoid examples")).text == "🎚 From now on: no examples."
+
+
+async def test_a_statement_names_the_memory_in_the_same_words(world: World) -> None:
+    world.model.rule(lambda request: "answer shortly" in request.last_text, "Ok. [LEARN: Ada prefers short answers]")
+    await asked(world, "please answer shortly")
+    said = (await asked(world, "/preferences avoid short answers")).text
+    assert said.startswith("🎚 From now on: no short answers.\n🧠 I also remember: “Ada prefers short answers”.")
+    assert "weaker after 90 days" in (await asked(world, "/preferences 1")).text
 
 
 async def test_erasing_an_answer_lists_the_preferences_learned_from_it(world: World) -> None:

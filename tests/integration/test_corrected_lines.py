@@ -203,7 +203,7 @@ async def test_the_line_about_preferences_says_which_are_still_followed(relay: I
     await relay.sql("update preference set told = false")
     dm, shown = await said(relay, "Hello")
     assert shown.text == "Fine.\n\n🎚 From now on: short answers, no emoji"
-    await press(relay, dm, shown, "✖ Forget: emoji")
+    await press(relay, dm, shown, "✖ Forget: no emoji")
     await becomes(relay, shown, "Fine.\n\n🎚 From now on: short answers")
     await press(relay, dm, shown, "✖ Forget: short answers")
     await becomes(relay, shown, "Fine.\n\n🎚 Forgotten")
@@ -241,5 +241,5 @@ async def test_a_preference_from_tapped_tags_is_announced_under_the_next_answer(
         await press(relay, dm, shown, "no jokes")
     _, shown = await said(relay, "And now?")
     assert shown.text == "Fine.\n\n🎚 From now on: no humour (from 3 signs)"
-    assert "✖ Forget: humour" in str(shown.buttons)
+    assert "✖ Forget: no humour" in str(shown.buttons)
     assert "🎚" not in (await said(relay, "Thanks"))[1].text

@@ -8,7 +8,8 @@ import pytest
 
 from relay.commands.preferences.preferences import contains
 from relay.core.errors import CommandRefused
-from relay.memory.preferences.patterns import TAGS, clean_pattern, read_pattern, read_patterns, says_right
+from relay.memory.preferences.judgements import read_judgement, says_right
+from relay.memory.preferences.patterns import TAGS, clean_pattern, read_pattern, read_patterns
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,27 @@ from relay.memory.preferences.patterns import TAGS, clean_pattern, read_pattern,
         (1, "answers without emojis", ("tone", "emoji", -1)),
         (1, "SHORT ANSWERS", ("length", "short answers", 1)),
         (1, "calling me McAllister", ("other", "calling me McAllister", 1)),
-        (1, "Kurze Antworten", ("other", "Kurze Antworten", 1)),
+        (1, "Kurze Antworten", ("length", "short answers", 1)),
+        (1, "less text", ("length", "short answers", 1)),
+        (1, "less slang", ("other", "less slang", 1)),
+        (-1, "fewer adjectives", ("other", "fewer adjectives", -1)),
+        (None, "less slang", ("other", "slang", -1)),
+        (None, "not enough detail", ("depth", "step by step", 1)),
+        (None, "that was not nearly enough detail", ("depth", "step by step", 1)),
+        (-1, "too few examples", ("examples", "examples", 1)),
+        (None, "nicht genug Beispiele", ("other", "Beispiele", 1)),
+        (None, "zu wenig Struktur", ("other", "Struktur", 1)),
+        (None, "not short enough", ("length", "short answers", 1)),
+        (None, "nicht kurz genug", ("length", "short answers", 1)),
+        (None, "too detailed", ("depth", "step by step", -1)),
+        (None, "please be shorter", ("length", "short answers", 1)),
+        (None, "shorter please", ("length", "short answers", 1)),
+        (None, "Bitte kürzer", ("length", "short answers", 1)),
+        (None, "kürzer, bitte", ("length", "short answers", 1)),
+        (None, "kürzer", ("length", "short answers", 1)),
+        (None, "länger", ("length", "short answers", -1)),
+        (None, "zu kurz", ("length", "short answers", -1)),
+        (1, "bitte keine Emojis", ("tone", "emoji", -1)),
         (1, "longer answers", ("length", "short answers", -1)),
         (1, "shorter", ("length", "short answers", 1)),
         (1, "longer", ("length", "short answers", -1)),
@@ -54,12 +75,12 @@ from relay.memory.preferences.patterns import TAGS, clean_pattern, read_pattern,
         (1, "one more example", ("other", "one more example", 1)),
         (None, "keine Emojis", ("tone", "emoji", -1)),
         (None, "zu viele Emojis", ("tone", "emoji", -1)),
-        (None, "zu lang", ("other", "lang", -1)),
+        (None, "zu lang", ("length", "short answers", 1)),
         (None, "zu jeder Antwort Quellen", ("other", "zu jeder Antwort Quellen", 1)),
         (None, "demasiado largo", ("other", "largo", -1)),
         (None, "a bit too long", ("length", "short answers", 1)),
         (None, "that was way too long", ("length", "short answers", 1)),
-        (None, "Das war etwas zu lang", ("other", "lang", -1)),
+        (None, "Das war etwas zu lang", ("length", "short answers", 1)),
         (None, "un peu trop formel", ("other", "formel", -1)),
         (None, "a bit of humour", ("other", "a bit of humour", 1)),
         (None, "trop formel", ("other", "formel", -1)),
@@ -99,7 +120,7 @@ def test_a_statement_and_its_negation_are_one_pattern(
 
 
 @pytest.mark.parametrize(
-    "text", ["zu lang, keine Witze", "太长，不要表情", "長すぎる、絵文字なし", "بدون رموز، بدون نكات"]
+    "text", ["zu schwer, keine Witze", "太长，不要表情", "長すぎる、絵文字なし", "بدون رموز، بدون نكات"]
 )
 def test_patterns_are_separated_by_the_commas_of_any_script(text: str) -> None:
     assert [one.polarity for one in read_patterns(text)] == [-1, -1]
@@ -122,6 +143,23 @@ def test_just_right_is_recognised() -> None:
     assert says_right(" Just  right!")
     assert says_right("Genau richtig")
     assert not says_right("just right, more examples")
+
+
+@pytest.mark.parametrize(
+    ("words", "good"),
+    [
+        ("boring", False), ("Wrong!", False), ("that was bad", False), ("a bit too confusing", False),
+        ("not good", False), ("langweilig", False), ("👎", False), ("boring answer", False), ("great, wrong", False),
+        ("perfect", True), ("Thanks!", True), ("not bad", True), ("sehr gut", True), ("👍", True),
+        ("boring, too long", None), ("good humour", None), ("too long", None), ("great examples", None), ("", None),
+    ],
+)  # fmt: skip
+def test_words_that_only_judge_name_no_pattern(words: str, good: bool | None) -> None:
+    assert read_judgement(words) is good
+
+
+def test_beside_what_names_a_pattern_a_judgement_is_dropped() -> None:
+    assert [one.words for one in read_patterns("boring, too long, please")] == ["prefer short answers"]
 
 
 @pytest.mark.parametrize("name", [tag.words for tag in TAGS.values()])

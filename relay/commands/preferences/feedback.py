@@ -8,11 +8,13 @@ from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
+from relay.commands.memory.access import find_space
 from relay.commands.registry import command, operation
-from relay.core.errors import CommandRefused, require_found
+from relay.core.errors import CommandRefused, Conflict, require_found
 from relay.core.frozen import frozen
-from relay.memory.preferences.patterns import TAGS, Pattern, opposite, read_pattern, read_patterns, says_right
-from relay.memory.rows.turns.preferences import ChosenAnswer, FeedbackResult, Preference
+from relay.memory.preferences.judgements import read_judgement, says_right
+from relay.memory.preferences.patterns import TAGS, Pattern, opposite, read_pattern, read_patterns
+from relay.memory.rows.turns.preferences import ChosenAnswer, FeedbackResult, ObservedPattern, Preference
 
 BETTER_LENGTH = 20_000
 DIMENSIONS = ("shorter", "clearer", "tone", "form", "facts")
@@ -33,10 +35,16 @@ class Feedback:
     """What somebody said about answers."""
 
     patterns: tuple[Pattern, ...]
-    """Empty: the answer was just right."""
+    """Empty: the answer as a whole was good or not."""
     acts: tuple[Preference, ...]
     """The preferences among the patterns that answers follow from now on."""
     id: int | None = None
+    up: bool | None = None
+    """Without patterns: the answer was good, or not. None: it was just right."""
+    opposed: tuple[Pattern, ...] = ()
+    """The patterns of which the person has said the opposite before; answers don't follow them yet."""
+    remembered: tuple[str, ...] = ()
+    """Memories about the person in the same words, which count more than a preference; three at most."""
 
 
 @frozen
@@ -62,19 +70,31 @@ class Signal:
 @command("tag", usage="<words>", help="say what's good or bad about an answer (reply to it): too long, no jokes")
 async def tag(ctx: CommandContext, words: str, message_id: int = 0) -> Feedback:
     """Puts up to three tags on an answer to this person: that in a message of the chat, or (0) the last one here."""
-    one = Signal("accept" if says_right(words) else "tag", words=words)
-    patterns = await _patterns(ctx, one)
+    one = _read_tag(Signal("tag", words=words))
+    patterns, opposed = await _patterns(ctx, one)
     done = await signal(ctx, replace(one, turn_id=await _answer(ctx, message_id)), patterns=patterns)
-    return Feedback(patterns, done.acts, done.id)
+    acting = {(row.type, row.pattern) for row in done.acts}
+    opposed = tuple(pattern for pattern in opposed if (pattern.type, pattern.pattern) not in acting)
+    return Feedback(patterns, done.acts, done.id, one.up if one.kind == "thumbs" else None, opposed)
 
 
 @operation("chat", "cli", "http")
 async def prefer(ctx: CommandContext, words: str, polarity: Literal[-1, 1], source: str = "") -> Feedback:
     """Stores a statement about all answers: prefer (1) or avoid (-1) the pattern. It applies at once."""
     one = Signal("said", up=polarity > 0, words=words)
-    patterns = await _patterns(ctx, one)
+    patterns, _ = await _patterns(ctx, one)
     done = await signal(ctx, one, source, patterns)
-    return Feedback(patterns, done.acts, done.id)
+    found = await ctx.store.preference_source(ctx.space, ctx.user_id, done.acts[0].id) if done.acts else None
+    return Feedback(patterns, done.acts, done.id, remembered=found.remembered if found else ())
+
+
+async def withdraw_feedback(
+    ctx: CommandContext, feedback_id: int, space_id: int | None = None
+) -> Sequence[ObservedPattern]:
+    """Takes an act back, and no other: what was said before it counts again. Returns the patterns that it named."""
+    space = await find_space(ctx, space_id)
+    gone = await ctx.store.withdraw_feedback(space, ctx.user_id, feedback_id)
+    return require_found(gone, Conflict("You've taken that back already."))
 
 
 @frozen
@@ -102,9 +122,8 @@ async def signal(
 
     Raises `CommandRefused` for an invalid act, and if nothing may be learned.
     """
-    if one.kind == "tag" and says_right(one.words):
-        one = replace(one, kind="accept")
-    patterns = await _patterns(ctx, one) if patterns is None else patterns
+    one = _read_tag(one)
+    patterns = (await _patterns(ctx, one))[0] if patterns is None else patterns
     act: dict[str, object] = {"kind": one.kind, "source": source or _source(ctx), "value": {}, "by": ctx.turn.turn_id}
     act["about"] = {"turn_id": one.turn_id} if one.kind != "said" else None
     if one.kind != "said" and one.turn_id is None:
@@ -113,15 +132,28 @@ async def signal(
     return _require_effect(ctx, await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
 
 
-async def _patterns(ctx: CommandContext, one: Signal) -> tuple[Pattern, ...]:
-    """Returns the patterns that an act names, under the names and types that the person's preferences have."""
+def _read_tag(one: Signal) -> Signal:
+    """Returns the act of a tag: words that only judge an answer name no pattern."""
+    if one.kind != "tag":
+        return one
+    if says_right(one.words):
+        return replace(one, kind="accept")
+    good = read_judgement(one.words)
+    return one if good is None else replace(one, kind="thumbs", up=good)
+
+
+async def _patterns(ctx: CommandContext, one: Signal) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
+    """Returns the patterns that an act names, under the names and types of the person's preferences; and those of which
+    the opposite is known."""
     if one.kind not in ("tag", "said"):
-        return ()
+        return (), ()
     known = (await ctx.store.preferences(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id)).rows
     types = {row.pattern: row.type for row in reversed(known)}
     if one.kind == "said":
-        return (read_pattern(one.words, 1 if one.up else -1, types),)
-    return tuple(read_patterns(one.words, types))
+        return (read_pattern(one.words, 1 if one.up else -1, types),), ()
+    patterns = tuple(read_patterns(one.words, types))
+    said = {(row.type, row.pattern, row.polarity) for row in known if row.status != "archived" and not row.shadow}
+    return patterns, tuple(one for one in patterns if (one.type, one.pattern, -one.polarity) in said)
 
 
 def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:

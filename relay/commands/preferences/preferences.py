@@ -18,7 +18,7 @@ from relay.memory.rows.turns.preferences import ForgottenPreference, Preference,
 
 Here = Literal["use", "ignore", "quiet", "own"]
 LONGEST_PAUSE = timedelta(days=3_650)
-UNKNOWN = "There's no such preference. /preferences lists them."
+UNKNOWN = "There's no such preference, or no longer. /preferences lists them."
 
 
 @frozen

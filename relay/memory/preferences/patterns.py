@@ -14,6 +14,7 @@ from relay.core.errors import CommandRefused
 from relay.core.frozen import frozen
 from relay.core.limits import PATTERN_LENGTH, TAGGED_PATTERNS
 from relay.memory.intents import WHOLE
+from relay.memory.preferences.judgements import drop_judgements
 from relay.memory.rows.turns.preferences import in_words
 
 TYPES = (
@@ -46,6 +47,18 @@ TOO = re.compile(
     re.IGNORECASE,
 )
 """What says that an answer has more of something than it should."""
+ENOUGH = re.compile(
+    r"(?:(?:that|this|it|das|es)\s+)?(?:(?:is|was|ist|war)\s+)?(?:(?:much|far|way|etwas|viel)\s+)?(?:"
+    r"(?:not (?:nearly )?enough|too (?:few|little)|nicht gen(?:ug|ügend)|zu wenige?)\s+(?P<lacks>\w.*)"
+    r"|(?:not|nicht)\s+(?P<less>\w.*?)\s+(?:enough|genug))",
+    re.IGNORECASE,
+)
+"""What says that an answer has less of something than it should."""
+LESS = re.compile(r"(?:less|fewer|weniger|moins d|menos|meno|меньше|mniej|daha az)\b", re.IGNORECASE)
+"""What asks for less of something: who prefers that doesn't want none of it."""
+_PLEASE = r"(?:please|pls|bitte|s['’]il (?:te|vous) pla[iî]t|por favor|per favore)"
+POLITE = re.compile(rf"^(?:{_PLEASE}[\s,]+)?(?:(?:be|sei|seid)\s+)?|[\s,]+{_PLEASE}[.!]*$", re.IGNORECASE)
+"""What people add to be polite."""
 ENDING = re.compile(
     r"(?!(?:جيد|رائع|ممتاز|مفيد|واضح|جميل)ة?\s)(\w.*?)\s?"
     r"(?:(?P<too>[はが]?(?:すぎ(?:る|ます|です)?|過ぎる?)|\s(?:جد(?:ا|اً|ًا)|للغاية|أكثر من اللازم))"
@@ -113,8 +126,6 @@ TAGS = {
     "plain": Tag("🗣 simpler words", "simpler words", Pattern("language", "plain words", 1)),
 }
 """The tags by the name in their button's data. Opposites share a pattern, so that they cancel each other."""
-RIGHT = frozenset({"just right", "genau richtig", "juste comme il faut", "en su punto", "в самый раз", "w sam raz"})
-"""The tag of an answer that was as it should be."""
 KNOWN_TYPES = {tag.pattern.pattern: tag.pattern.type for tag in TAGS.values()}
 LAST_SIGNS, EMOJI = " .!?…。！？\ufe0f", ("So", "Sk", "Cf")
 """What the end of a pattern loses: signs, and the categories of what emoji consist of."""
@@ -168,6 +179,8 @@ def _are_alike(words: Sequence[str], others: Sequence[str]) -> bool:
 def split_direction(words: str, polarity: Literal[-1, 1] | None = None) -> tuple[str, Literal[-1, 1]]:
     """Returns what a person's words are about, and whether they like that (1) or not (-1). `polarity` None: the words
     alone say so (“no jokes” avoids). Otherwise words such as “no” turn it around."""
+    if lacking := ENOUGH.fullmatch(words):
+        return lacking["lacks"] or lacking["less"], 1
     negated = (AVOID if polarity is None else NOT).match(words)
     words = words[negated.end() :] if negated else PREFER.sub("", words, count=1)
     too = TOO.match(words)
@@ -192,12 +205,14 @@ def _tagged() -> Iterator[tuple[str, Pattern]]:
         yield words, tag.pattern if polarity > 0 else opposite(tag.pattern)
 
 
-SAME_AS = dict(_tagged()) | {
-    "shorter": Pattern("length", "short answers", 1),
-    "longer": Pattern("length", "short answers", -1),
-    "shorter answers": Pattern("length", "short answers", 1),
-    "long answers": Pattern("length", "short answers", -1),
-    "longer answers": Pattern("length", "short answers", -1),
+_SHORT, _LONG = Pattern("length", "short answers", 1), Pattern("length", "short answers", -1)
+SAME_AS = {
+    **dict(_tagged()),
+    **dict.fromkeys(("shorter", "shorter answers", "less text", "brief", "concise", "kurz", "kürzer"), _SHORT),
+    **dict.fromkeys(("kurze antworten", "kürzere antworten", "weniger text"), _SHORT),
+    **dict.fromkeys(("longer", "long answers", "longer answers", "more text", "lang", "länger"), _LONG),
+    **dict.fromkeys(("lange antworten", "längere antworten", "mehr text"), _LONG),
+    "detailed": Pattern("depth", "step by step", 1),
     "informal tone": Pattern("tone", "formal tone", -1),
     "casual tone": Pattern("tone", "formal tone", -1),
 }
@@ -218,7 +233,12 @@ def read_pattern(
 
     Raises `CommandRefused` if it is not a valid pattern.
     """
-    words, sign = split_direction(drop_last_signs(" ".join(text.split())), polarity)
+    said = drop_last_signs(POLITE.sub("", " ".join(text.split())))
+    if (same := SAME_AS.get(said.casefold())) is not None:
+        return opposite(same) if polarity == -1 else same
+    words, sign = split_direction(said, polarity)
+    if polarity is not None and LESS.match(said) and resolve_name(words, named := {*SAME_AS, *known}) not in named:
+        words, sign = said, polarity
     pattern = clean_pattern(words, numbers=True)
     if pattern is None:
         raise CommandRefused(NOT_A_TAG if polarity is None else NOT_A_PATTERN)
@@ -227,18 +247,14 @@ def read_pattern(
 
 
 def read_patterns(text: str, known: Mapping[str, str] = MappingProxyType({})) -> Sequence[Pattern]:
-    """Returns up to three patterns, separated by commas. Raises `CommandRefused` for more, and for invalid ones."""
-    parts = [part for part in re.split("[,،、，]", text) if part.strip()]
+    """Returns up to three patterns, separated by commas, without words that only judge. Raises `CommandRefused` for
+    more, and for invalid ones."""
+    parts = drop_judgements(POLITE.sub("", text.strip()))
     if not parts:
         raise CommandRefused(NO_TAG)
     if len(parts) > TAGGED_PATTERNS:
         raise CommandRefused(TOO_MANY)
     return drop_repeats(read_pattern(part, known=known) for part in parts)
-
-
-def says_right(words: str) -> bool:
-    """Whether the words of a tag say that an answer was just right."""
-    return " ".join(words.split()).casefold().strip("🎯 .!") in RIGHT
 
 
 def drop_repeats(patterns: Iterable[Pattern]) -> Sequence[Pattern]:

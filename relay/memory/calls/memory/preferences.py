@@ -52,6 +52,10 @@ class PreferenceCalls(Calls):
         return bool(await self._call("untag", space=space.as_json(), user_id=user_id, turn_id=turn_id, pattern=tag))
 
     @rpc()
+    async def withdraw_feedback(self, space: Space, user_id: int, feedback_id: int) -> list[ObservedPattern] | None:
+        """Takes a person's act back. Returns the patterns that it named. None: they have none such, or no longer."""
+
+    @rpc()
     async def choose_answer(self, space: Space, user_id: int, turn_id: int, chose: str) -> ChosenAnswer | None:
         """Chooses between two answers: a, b, both or neither. None: there is no such choice."""
 

@@ -19,6 +19,7 @@ from relay.surfaces.chat.times import moment
 DROPPED = "🎚 Forgotten"
 FORMER_ACTING = re.compile(rf"(?:🎚 From now on: [^\n]*?|{DROPPED})(?= · |$)", re.MULTILINE)
 """What `describe_acting` says, or what is said once all of them are forgotten."""
+FADES = "Without another sign, it gets weaker after 90 days and ends after 180."
 LISTED = 30
 """The most preferences in a list."""
 OPENED = 8
@@ -73,6 +74,12 @@ class DropPreference(Callback, code="fx"):
     """Forgets a preference, under the answer that announced it."""
 
     preference_id: int
+
+
+class UndoFeedback(AboutSpace, code="fw"):
+    """Takes back what was said about an answer, or about all. Space 0 is the person's own."""
+
+    feedback_id: int
 
 
 class DecideWaiting(AboutSpace, code="fk"):
@@ -185,7 +192,7 @@ def explain_preference(row: Preference) -> str:
     if row.status == "under_review":
         return "In doubt: you've shown me the opposite, so I don't follow it for now."
     if row.acts:
-        return f"I follow it{place} ({row.level}, strength {row.strength:.2f})."
+        return f"I follow it{place} ({row.level}, strength {row.strength:.2f}). {FADES}"
     if row.strength >= 0.40:
         return f"I don't follow it yet: I've only seen small signs of it (strength {row.strength:.2f})."
     return f"I don't follow it yet: I'm not sure enough (strength {row.strength:.2f})."
@@ -205,18 +212,36 @@ def evidence_line(one: Evidence, zone: tzinfo) -> str:
 def describe_feedback(done: Feedback) -> str:
     """Says what was noted about an answer, and what follows from it."""
     if not done.patterns:
-        return "🎯 Noted: it was just right."
+        if done.up is None:
+            return "🎯 Noted: it was just right."
+        return "👍 Noted: it was good." if done.up else "👎 Noted. What should I change? /tag too long"
     said = escape_markdown(", ".join(one.words for one in done.patterns))
     if new := [row for row in done.acts if row.new]:
-        return f"{escape_markdown(describe_acting(new))}."
+        return f"{escape_markdown(describe_acting(new))}.{describe_remembered(done.remembered)}"
     acting = {(row.type, row.pattern) for row in done.acts}
     already = [one.words for one in done.patterns if (one.type, one.pattern) in acting]
     if len(already) == len(done.patterns):
-        return f"🏷 Noted: {said}. I follow that already."
+        return f"🏷 Noted: {said}. I follow that already.{describe_remembered(done.remembered)}"
+    if done.opposed:
+        turn = escape_markdown(done.opposed[0].words)
+        return f"🏷 Noted: {said}. You've said the opposite before. To turn it around at once: /preferences {turn}"
     if already:
         rest = f"I follow “{escape_markdown(', '.join(already))}” already, the rest once you've said so a few times."
         return f"🏷 Noted: {said}. {rest}"
     return f"🏷 Noted: {said}. I'll follow it once you've said so a few times."
+
+
+def describe_remembered(memories: Sequence[str]) -> str:
+    """Says which memories have the same words as a preference, and that they count more; empty for none."""
+    if not memories:
+        return ""
+    said = ", ".join(f"“{escape_markdown(shorten(one, 100))}”" for one in memories)
+    return f"\n🧠 I also remember: {said}. If that differs, it counts more. /memory lets you change it."
+
+
+def drop_label(row: Preference) -> str:
+    """Returns the label of the button that forgets a preference which begins to act."""
+    return f"✖ Forget: {_say_pattern(row)}"
 
 
 def describe_acting(rows: Sequence[Preference]) -> str:
@@ -228,5 +253,9 @@ def _name_acting(row: Preference) -> str:
     notes = [f"from {pluralize(row.observations, 'sign')}"] if row.observations > 1 else []
     if row.here:
         notes.append("only in this chat")
-    said = row.pattern if row.polarity > 0 else f"no {row.pattern}"
+    said = _say_pattern(row)
     return f"{said} ({', '.join(notes)})" if notes else said
+
+
+def _say_pattern(row: Preference) -> str:
+    return row.pattern if row.polarity > 0 else f"no {row.pattern}"

@@ -9,7 +9,7 @@ from functools import partial
 from typing import get_args
 
 from relay.commands.memory.controls import show_controls
-from relay.commands.preferences.feedback import Feedback, prefer
+from relay.commands.preferences.feedback import Feedback, prefer, withdraw_feedback
 from relay.commands.preferences.feedback import tag as tag_command
 from relay.commands.preferences.preferences import (
     Here,
@@ -27,6 +27,7 @@ from relay.commands.preferences.preferences import (
 from relay.core.errors import CommandRefused
 from relay.core.models import Rows
 from relay.core.text import escape_markdown, parse_number, pluralize
+from relay.memory.rows.turns.preferences import in_words
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
@@ -40,9 +41,11 @@ from relay.surfaces.chat.preferences.pages import (
     ListPreferences,
     OpenPreference,
     SwitchPreferences,
+    UndoFeedback,
     UndoForgetting,
     card,
     describe_feedback,
+    drop_label,
     list_page,
     state,
 )
@@ -81,14 +84,14 @@ async def preferences(call: ChatContext) -> CommandReply:
 async def tag(call: ChatContext) -> CommandReply:
     """Puts tags on the answer that this replies to, else the last one here."""
     done = await tag_command(call, call.text, call.said.replied.message_id if call.said.replied else 0)
-    return CommandReply(describe_feedback(done), rows=await _drop_rows(call, done), result=done)
+    return CommandReply(describe_feedback(done), rows=await _undo_rows(call, done), result=done)
 
 
-async def _drop_rows(call: ChatContext, done: Feedback) -> Rows:
-    """Returns a button for each preference that begins to act, which drops it."""
-    new = [row for row in done.acts if row.new]
-    space_id = await _space_id(call) if new else 0
-    return [[button(f"✖ Forget: {row.pattern}", ForgetPreference(space_id, row.id))] for row in new]
+async def _undo_rows(call: ChatContext, done: Feedback) -> Rows:
+    """Returns a button for each preference that begins to act, which drops it, and one that takes this act back."""
+    space_id = await _space_id(call)
+    rows = [[button(drop_label(row), ForgetPreference(space_id, row.id))] for row in done.acts if row.new]
+    return [*rows, [button("↩ Undo", UndoFeedback(space_id, done.id))]] if done.id else rows
 
 
 async def _forget(call: ChatContext, words: str) -> CommandReply:
@@ -135,7 +138,7 @@ async def _switch(to: PreferenceSwitch, call: ChatContext, _rest: str) -> Comman
 
 async def _prefer(polarity: int, call: ChatContext, rest: str) -> CommandReply:
     done = await prefer(call, rest, 1 if polarity > 0 else -1)
-    return CommandReply(describe_feedback(done), rows=await _drop_rows(call, done), result=done)
+    return CommandReply(describe_feedback(done), rows=await _undo_rows(call, done), result=done)
 
 
 async def _reset(call: ChatContext, _rest: str) -> CommandReply:
@@ -217,6 +220,14 @@ async def press_undo(call: ChatContext, to: UndoForgetting) -> ButtonReply:
     """Brings a forgotten preference back."""
     await undo_forgetting(call, [to.decision_id], to.space_id)
     return await _redraw_list(call, to.space_id, "It's back.")
+
+
+@pressed(UndoFeedback)
+async def press_undo_feedback(call: ChatContext, to: UndoFeedback) -> ButtonReply:
+    """Takes back what was said, and nothing else."""
+    gone = await withdraw_feedback(call, to.feedback_id, to.space_id)
+    said = ", ".join(in_words(one.polarity, one.pattern) for one in gone)
+    return ButtonReply("Taken back.", f"↩ Taken back: {escape_markdown(said)}." if said else "↩ Taken back.", [])
 
 
 @pressed(DecideWaiting)
