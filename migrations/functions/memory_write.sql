@@ -158,6 +158,7 @@ begin
         replacing := relay.add_memory(p_turn, relay.successor(old, p_action), p_message_id, p_pending);
         update memory set pinned = old.pinned where id = replacing;
     end if;
+    perform relay.validate_memory(replacing, p_turn.user_id) where p_action ->> 'by' = 'user' and not p_pending;
     insert into memory_change (space_id, memory_id, turn_id, user_id, action, status, before)
     values (p_turn.space_id, replacing, p_turn.id, p_turn.user_id,
         case p_action ->> 'action' when 'refine' then 'merge' else 'supersede' end,

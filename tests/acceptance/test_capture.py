@@ -113,6 +113,26 @@ async def test_a_fact_that_contradicts_an_older_memory_replaces_it(world: World)
     assert "Berlin" not in now
 
 
+@pytest.mark.settings(RELAY_CAPTURE="tags")
+async def test_a_remembered_fact_replaces_the_one_that_it_contradicts(world: World) -> None:
+    async def remember(fact: str) -> str:
+        said = await world.tg.say(world.dm, world.owner, f"/remember {fact}")
+        return (await world.tg.wait_reply(world.dm, said, timeout=30)).text
+
+    def decide(request: Recorded) -> Any:
+        line = next(line for line in request.last_text.splitlines() if "Berlin" in line)
+        return tool("settle", {"decisions": [{"new": 1, "is": "contradicts", "known": int(line.split()[0])}]})
+
+    assert await remember("I live in Berlin") == "🧠 Learned: I live in Berlin"
+    assert await remember("I keep bees") == "🧠 Learned: I keep bees", "without a decision, both are kept"
+    world.model.rule("I moved to Lisbon", decide, model=SETTLE)
+    assert await remember("I moved to Lisbon") == "🧠 Updated: I moved to Lisbon (was: I live in Berlin)"
+    now = await known(world)
+    assert "I keep bees" in now
+    assert "I moved to Lisbon" in now
+    assert "Berlin" not in now
+
+
 @pytest.mark.settings(RELAY_CAPTURE="ask")
 async def test_in_ask_mode_capture_proposes_keep_or_discard(world: World) -> None:
     finds(world, "Lisbon", KEPT)

@@ -10,6 +10,8 @@ from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
 from relay.core.prompt_markup import remove_invisible
+from relay.memory.review.judging import Judge
+from relay.memory.review.stated import find_contradicted
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import KeepableMessage
 from relay.memory.writing.proposals import propose_words
@@ -31,7 +33,7 @@ class KeptMessage:
     "remember", usage="<fact>", help="remember a fact, or the message you reply to", surfaces=("chat", "cli", "http")
 )
 async def remember(ctx: CommandContext, fact: str) -> Changed:
-    """Stores a fact in the person's own words."""
+    """Stores a fact in the person's own words. A known one that it contradicts ends."""
     text = " ".join(fact.split())
     if not remove_invisible(text).strip():
         raise CommandRefused(
@@ -39,7 +41,7 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
         )
     if len(text) > FACT_LENGTH:
         raise OutOfRange(f"That is {len(text)} characters; a fact can have at most {FACT_LENGTH}.")
-    action = {
+    action: dict[str, object] = {
         "action": "learn",
         "kind": "fact",
         "content": text,
@@ -47,6 +49,14 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
         "subject": ctx.name,
         "by": "user",
     }
+    services = ctx.services
+    judge = Judge(ctx.store, services.summariser.gate, services.summariser.model_name, embedder=services.embedder)
+    contradicted = await find_contradicted(judge, ctx.space, ctx.user_id, ctx.name, text)
+    if contradicted is not None:
+        supersede = {**action, "action": "supersede", "memory_id": contradicted}
+        done = await ctx.store.change_memory(ctx.turn, ctx.space, [supersede])
+        if not done.failed:  # as it would if that fact were gone by now
+            return done
     return await ctx.store.change_memory(ctx.turn, ctx.space, [action])
 
 

@@ -186,7 +186,12 @@ async def ask_findings(judge: Judge, gate: Gate, batch: Batch, reading: Reading)
     def parse(answer: object) -> list[Finding]:
         return findings.findings_in(answer, reading.rows, findings.Zones(judge.zone, zone), reading.before)
 
-    return await ask_structured(judge, gate, batch.thread_id, (JUDGE, PLAIN), text, findings.KEEP, parse)
+    return await ask_structured(judge, gate, charge_for(batch), (JUDGE, PLAIN), text, findings.KEEP, parse)
+
+
+def charge_for(batch: Batch) -> Charge:
+    """Returns who pays for judging a batch."""
+    return Charge("judge", thread_id=batch.thread_id)
 
 
 async def settle(judge: Judge, gate: Gate, work: JudgingWork, new: Sequence[FoundMemory]) -> list[FoundMemory]:
@@ -195,9 +200,7 @@ async def settle(judge: Judge, gate: Gate, work: JudgingWork, new: Sequence[Foun
     return await settle_findings(judge, gate, work, new, await near_to(judge, work.space_id, new))
 
 
-async def near_to(
-    judge: Judge, space_id: int, new: Sequence[FoundMemory] | Sequence[TaughtMemory]
-) -> list[list[DatedNote]]:
+async def near_to(judge: Judge, space_id: int, new: Sequence[settling.Stated]) -> list[list[DatedNote]]:
     """Returns the memories nearest to each finding."""
     compared = [Comparison(one.content, one.kind, one.subject_id, one.subject) for one in new]
     return await judge.store.near_memories(space_id, await with_vectors(judge, compared), NEAR)
@@ -207,12 +210,12 @@ async def settle_findings(
     judge: Judge, gate: Gate, batch: Batch, new: Sequence[FoundMemory], near: Sequence[Sequence[DatedNote]]
 ) -> list[FoundMemory]:
     """Returns findings with their effect on memory, given the memories near each."""
-    decided = await decisions(judge, gate, batch.thread_id, new, near)
+    decided = await decisions(judge, gate, charge_for(batch), new, near)
     return [record_merge(batch, one, near) for one in settling.apply_decisions(new, decided)]
 
 
 async def decisions(
-    judge: Judge, gate: Gate, thread_id: int, new: Sequence[settling.Dated], near: Sequence[Sequence[DatedNote]]
+    judge: Judge, gate: Gate, charge: Charge, new: Sequence[settling.Dated], near: Sequence[Sequence[DatedNote]]
 ) -> dict[int, settling.Decision]:
     """Asks how findings relate to the memories near each; empty without a valid answer."""
     if not any(near):
@@ -222,7 +225,7 @@ async def decisions(
         return settling.decisions_in(answer, near)
 
     prompts, text = (settling.SETTLE, settling.PLAIN), settling.as_text(new, near)
-    return await ask_structured(judge, gate, thread_id, prompts, text, settling.DECIDE, parse) or {}
+    return await ask_structured(judge, gate, charge, prompts, text, settling.DECIDE, parse) or {}
 
 
 async def find_endings(judge: Judge, gate: Gate, work: JudgingWork, facts: Sequence[TaughtMemory]) -> list[Ending]:
@@ -232,7 +235,7 @@ async def find_endings(judge: Judge, gate: Gate, work: JudgingWork, facts: Seque
         [row for row in rows if row.id not in kept and row.at <= fact.at]
         for fact, rows in zip(facts, await near_to(judge, work.space_id, facts), strict=True)
     ]
-    decided = await decisions(judge, gate, work.thread_id, facts, near)
+    decided = await decisions(judge, gate, charge_for(work), facts, near)
     return [
         Ending(facts[place], decision.memory_id)
         for place, decision in decided.items()
@@ -267,7 +270,7 @@ async def with_vectors(judge: Judge, compared: list[Comparison]) -> list[Compari
 async def ask_structured(
     judge: Judge,
     gate: Gate,
-    thread_id: int,
+    charge: Charge,
     prompts: tuple[str, str],
     text: str,
     tool: ToolDefinition,
@@ -282,7 +285,6 @@ async def ask_structured(
         judge.model_name, [text_block(system)], messages, MOST_TOKENS, [tool], {"type": "tool", "name": tool["name"]}
     )
     as_words = ModelRequest(judge.model_name, [text_block(system + plain)], messages, MOST_TOKENS)
-    charge = Charge("judge", thread_id=thread_id)
     for request in (forced, as_words):
         try:
             step = await gate.ask(request, charge, MODEL_SECONDS)
@@ -290,7 +292,7 @@ async def ask_structured(
                 return None
             return parse(findings.read_tool_input(step, tool["name"]))
         except InvalidAnswer as error:
-            log.warning("judge's answer not valid", thread_id=thread_id, error=str(error))
+            log.warning("judge's answer not valid", thread_id=charge.thread_id, error=str(error))
         except (ModelRefused, ContextTooLong):
             return None
         except ModelError as error:

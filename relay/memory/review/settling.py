@@ -47,6 +47,19 @@ class Dated(Protocol):
     def at(self) -> datetime: ...
 
 
+class Stated(Dated, Protocol):
+    """Something said about a person, which may concern the same as a memory."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def subject_id(self) -> int | None: ...
+
+    @property
+    def subject(self) -> str | None: ...
+
+
 @frozen
 class Decision:
     """How a finding relates to a memory."""
