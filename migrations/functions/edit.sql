@@ -383,6 +383,7 @@ begin
         perform relay.join_parts(p_message);
     end if;
     update message set untrusted = jsonb_path_exists(blocks, '$[*].untrusted') where id = p_message.id;
+    perform relay.judge_edited(p_message);
 end $$;
 
 -- Returns the words in blocks: of a file (p_file), or beside it. Files that the message only replies to don't count.
@@ -430,8 +431,8 @@ end $$;
 
 -- Reactions.
 
--- Stores a person's reactions to a message as of p_at (Unix seconds). Removed reactions are kept as withdrawn; an
--- update older than what is stored changes nothing.
+-- Stores a person's reactions to a Telegram message, which may be one of several with an answer, as of p_at (Unix seconds).
+-- Removed reactions are kept as withdrawn; an update older than what is stored changes nothing.
 create or replace function public.relay_react(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint, p_emojis jsonb, p_at bigint)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -444,15 +445,21 @@ begin
         and (m.role = 'assistant' or m.user_id = p_user_id)
     for no key update of m;
     if about.id is null or exists (select from signal where message_id = about.id and user_id = p_user_id
+            and coalesce(telegram_message_id, p_telegram_message_id) = p_telegram_message_id
             and greatest(created_at, removed_at) > to_timestamp(p_at))
     then
         return to_jsonb(false);
     end if;
     update signal set removed_at = to_timestamp(p_at)
-    where message_id = about.id and user_id = p_user_id and removed_at is null and not p_emojis ? emoji;
-    insert into signal (space_id, message_id, turn_id, user_id, emoji, created_at)
-    select about.space_id, about.id, about.turn_id, p_user_id, emoji, to_timestamp(p_at)
-    from jsonb_array_elements_text(p_emojis) as emoji on conflict do nothing;
+    where message_id = about.id and user_id = p_user_id and removed_at is null and not p_emojis ? emoji
+        and coalesce(telegram_message_id, p_telegram_message_id) = p_telegram_message_id;
+    insert into signal (space_id, message_id, turn_id, user_id, emoji, created_at, telegram_message_id)
+    select about.space_id, about.id, about.turn_id, p_user_id, one.emoji, to_timestamp(p_at), p_telegram_message_id
+    from jsonb_array_elements_text(p_emojis) as one (emoji)
+    where not exists (
+        select from signal s where s.message_id = about.id and s.user_id = p_user_id and s.emoji = one.emoji
+            and s.removed_at is null and s.telegram_message_id is null)  -- from before they were told apart
+    on conflict do nothing;
     if about.role = 'assistant' then
         perform relay.feedback_of_reactions(about, p_user_id, 'reaction');
     end if;
