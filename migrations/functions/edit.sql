@@ -455,11 +455,11 @@ begin
         and coalesce(telegram_message_id, p_telegram_message_id) = p_telegram_message_id;
     insert into signal (space_id, message_id, turn_id, user_id, emoji, created_at, telegram_message_id)
     select about.space_id, about.id, about.turn_id, p_user_id, one.emoji, to_timestamp(p_at), p_telegram_message_id
-    from jsonb_array_elements_text(p_emojis) as one (emoji)
+    from jsonb_array_elements_text(p_emojis) with ordinality as one (emoji, place)
     where not exists (
         select from signal s where s.message_id = about.id and s.user_id = p_user_id and s.emoji = one.emoji
             and s.removed_at is null and s.telegram_message_id is null)  -- from before they were told apart
-    on conflict do nothing;
+    order by one.place on conflict do nothing;
     if about.role = 'assistant' then
         perform relay.feedback_of_reactions(about, p_user_id, 'reaction');
     end if;

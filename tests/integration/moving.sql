@@ -116,8 +116,8 @@ select -1009007199254740993 + n, n - 2, 'off', 9007199254740993 from generate_se
 insert into link (chat_id, owner_id) select -1009007199254740993 + n, n from generate_series(1, 20) n;
 insert into choice (user_id, choices)
 select 9007199254740993 + n, jsonb_build_object('zone', pg_temp.odd(n)) from generate_series(1, 20) n;
-insert into signal (space_id, message_id, turn_id, user_id, emoji, removed_at)
-select m.space_id, m.id, m.turn_id, 9007199254740993, '👍🏽', case when m.id % 2 = 0 then now() end
+insert into signal (space_id, message_id, turn_id, user_id, emoji, removed_at, telegram_message_id)
+select m.space_id, m.id, m.turn_id, 9007199254740993, '👍🏽', case when m.id % 2 = 0 then now() end, m.id
 from message m order by m.id limit 20;
 insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, message_id, value, source, withdrawn_at)
 select m.space_id, m.thread_id, m.session_id, 9007199254740993, 'tag', m.turn_id, m.id,

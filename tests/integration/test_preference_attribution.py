@@ -115,6 +115,26 @@ async def test_a_withdrawn_reaction_teaches_nothing(driver: TurnDriver, store: S
     assert await observed(sql) == [("short answers", 1, False)]
 
 
+async def test_reactions_to_parts_of_an_answer_are_apart(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    shown = await answered(driver, sql)
+    await sql(
+        "insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot) "
+        "select bot_id, chat_id, telegram_message_id + 1000000, message_id, turn_id, true from posted "
+        "where telegram_message_id = %s", shown,
+    )  # fmt: skip
+    standing = "select value -> 'up' from feedback where withdrawn_at is null"
+    await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
+    await store.react(BOT.id, ADA, shown + 1000000, ADA, ["👎"], 110)
+    assert await sql(standing) == [(False,)]
+    await store.react(BOT.id, ADA, shown, ADA, [], 120)
+    assert await sql(standing) == [(False,)], "the 👎 is still there"
+    await store.react(BOT.id, ADA, shown, ADA, ["👎"], 130)
+    await store.react(BOT.id, ADA, shown + 1000000, ADA, [], 140)
+    assert await sql(standing) == [(False,)], "the other 👎 is still there"
+    await store.react(BOT.id, ADA, shown, ADA, [], 150)
+    assert await sql(standing) == []
+
+
 async def test_only_the_person_who_asked_teaches_by_reactions(driver: TurnDriver, store: Store, sql: Sql) -> None:
     shown = await answered(driver, sql, chat_id=GROUP)
     await store.react(BOT.id, GROUP, shown, BEN, ["👍"], 100)
