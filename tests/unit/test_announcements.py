@@ -144,3 +144,18 @@ async def test_an_answer_changed_by_an_erasure_still_gets_its_announcement() -> 
     await told(store, messenger)
     assert messenger.calls[-1][1]["text"] == "Hi!\n\n🧠 Learned: likes tea"
     assert store.became == ["told"]
+
+
+async def test_the_button_goes_with_the_line_that_was_withdrawn() -> None:
+    telegram = Telegram()
+    shown = DUE.shown
+    assert shown is not None
+    withdrawn = replace(DUE, tells=(), changes=(replace(CHANGE, status="undone"),), keeps=False)
+    await told(FakeStore(withdrawn), telegram)
+    (edit,) = [given for name, given in telegram.calls if name == "editMessageText"]
+    assert edit["text"] == "Hi!"
+    assert "Undo" not in str(edit["reply_markup"])
+    said = {"chat_id": GROUP, "text": "Hi!\n\n🧠 Learned: likes tea"}
+    kept = replace(withdrawn, before=said, shown=replace(shown, request=said))
+    await told(FakeStore(kept), telegram)
+    assert "Undo" in str(telegram.calls[-1][1]["reply_markup"]), "a line that stays keeps its button"

@@ -355,6 +355,10 @@ def test_keywords_quote_whole_sentences(text: str) -> None:
         "bir şey sormak istiyorum",
         "giriş sorunu yaşıyorum",
         "See you at 5 😊",
+        "Translate to German: I live in Boston and I work as a nurse",
+        "Bitte übersetze das. I live in Boston.",
+        "Schreib einen Brief: Ich wohne in Bonn.",
+        'She said: "I am allergic to dust" and left the room',
     ],
 )
 def test_keywords_keep_nothing_of_questions_and_denials(text: str) -> None:

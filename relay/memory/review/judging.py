@@ -186,12 +186,9 @@ async def ask_findings(judge: Judge, gate: Gate, batch: Batch, reading: Reading)
     def parse(answer: object) -> list[Finding]:
         return findings.findings_in(answer, reading.rows, findings.Zones(judge.zone, zone), reading.before)
 
-    return await ask_structured(judge, gate, charge_for(batch), (JUDGE, PLAIN), text, findings.KEEP, parse)
-
-
-def charge_for(batch: Batch) -> Charge:
-    """Returns who pays for judging a batch."""
-    return Charge("judge", thread_id=batch.thread_id)
+    return await ask_structured(
+        judge, gate, Charge("judge", thread_id=batch.thread_id), (JUDGE, PLAIN), text, findings.KEEP, parse
+    )
 
 
 async def settle(judge: Judge, gate: Gate, work: JudgingWork, new: Sequence[FoundMemory]) -> list[FoundMemory]:
@@ -210,7 +207,7 @@ async def settle_findings(
     judge: Judge, gate: Gate, batch: Batch, new: Sequence[FoundMemory], near: Sequence[Sequence[DatedNote]]
 ) -> list[FoundMemory]:
     """Returns findings with their effect on memory, given the memories near each."""
-    decided = await decisions(judge, gate, charge_for(batch), new, near)
+    decided = await decisions(judge, gate, Charge("judge", thread_id=batch.thread_id), new, near)
     return [record_merge(batch, one, near) for one in settling.apply_decisions(new, decided)]
 
 
@@ -235,7 +232,7 @@ async def find_endings(judge: Judge, gate: Gate, work: JudgingWork, facts: Seque
         [row for row in rows if row.id not in kept and row.at <= fact.at]
         for fact, rows in zip(facts, await near_to(judge, work.space_id, facts), strict=True)
     ]
-    decided = await decisions(judge, gate, charge_for(work), facts, near)
+    decided = await decisions(judge, gate, Charge("judge", thread_id=work.thread_id), facts, near)
     return [
         Ending(facts[place], decision.memory_id)
         for place, decision in decided.items()

@@ -12,7 +12,7 @@ from relay.memory.review.calibration import is_question, weight
 from relay.memory.review.findings import Finding, add_acknowledged, plain_sentence, rests_on_others
 from relay.memory.rows.upkeep.judging import JudgedMessage
 
-NAME, VERSION = "keyword judge", 2
+NAME, VERSION = "keyword judge", 3
 WISH = (
     r"(?:\w+ ){0,2}(?:question|request|suggestion|doubt|idea|feeling|favou?r|moment|minute|frage|bitte|wunsch|idee"
     r"|vorschlag|gefühl|вопрос|просьба|идея)"
@@ -113,6 +113,16 @@ ASKS = re.compile(
     re.IGNORECASE,
 )
 """A wish for an answer, which is no goal."""
+ORDERS = re.compile(
+    r"\W*(?:(?:please|can you|could you|bitte|kannst du|por favor|per favore|s'il te plaît|пожалуйста|proszę|lütfen),? )"
+    r"?
+    r"(?:translate|rewrite|rephrase|proofread|correct|write|summari[sz]e|übersetz\w*|schreib\w*|korrigier\w*|formulier\w*"
+    r"|tradu(?:is|isez|ce|zca|ci|ca|z|za)|écris|écrivez|corrige\w*|escrib[ae]|scriv[ia]|correggi|escrev[ae]"
+    r"|перевед\w+|напиши\w*|исправь\w*|przetłumacz|napisz|popraw|çevir\w*|düzelt\w*)\b|\W*(?:翻[译譯訳]|ترجم|اكتب)",
+    re.IGNORECASE,
+)
+"""The beginning of a request whose text need not be about its author."""
+QUOTED = re.compile('["“”„«»「」『』]')
 UNSPACED = {
     "decision": "我(?:们|們)?[决決]定|ことにした|ことにしました|に決めた|に決めました",
     "goal": "我的目[标標]|我打算|我[计計][划劃]|が目標|つもりです",
@@ -139,14 +149,18 @@ def keyword_findings(
 
 
 def find_in_message(row: JudgedMessage, known: Mapping[int, JudgedMessage]) -> list[Finding]:
-    """Returns what keywords find in one message: what a short one expresses, else sentences of a known kind."""
+    """Returns what keywords find in one message: what a short one expresses, else sentences of a known kind. Words that
+    are quoted, or given to be translated or written, tell nothing about their author."""
     text, tainted = row.text.strip(), rests_on_others((row.id,), known)
     if short := weight(text):
         what, worth = short
         if what == "feeling":
             return [Finding("feeling", worth, quote(text), (row.id,), tainted)]
         return [add_acknowledged(Finding("success", worth, quote(text), (row.id,), tainted), row.id, known)]
-    return [Finding(kind, worth, quote(said), (row.id,), tainted) for kind, worth, said in find_known_sentences(text)]
+    if ORDERS.match(text):
+        return []
+    told = [one for one in find_known_sentences(text) if not QUOTED.search(one[2])]
+    return [Finding(kind, worth, quote(said), (row.id,), tainted) for kind, worth, said in told]
 
 
 @functools.cache

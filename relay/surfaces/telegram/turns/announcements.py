@@ -199,9 +199,14 @@ def with_line(due: Announcement) -> Request | None:
     if utf16_offsets(text)[-1] > LIMIT:
         return None
     others = other_rows(buttons_in(due.before.get("reply_markup")), OpenChanges, KeepAnswer)
-    rest = [one for one in due.changes if not asks_which(one, due.changes)]
+    rest = [one for one in due.changes if not asks_which(one, due.changes) and (one in told or is_shown(one, text))]
     rows = [*make_closed_row(rest, due.turn_id, due.keeps), *others, *offer_rows(told)]
     return {**before, "text": text, "reply_markup": inline_keyboard(rows)}
+
+
+def is_shown(change: MemoryChange, text: str) -> bool:
+    """Whether a message still needs a button for a change: unless it was withdrawn together with its line."""
+    return change.status != "undone" or any(former.search(text) for former, _ in former_lines([change]))
 
 
 def ends_with_line(due: Announcement, text: str, told: Sequence[MemoryChange]) -> bool:
