@@ -114,8 +114,8 @@ ASKS = re.compile(
 )
 """A wish for an answer, which is no goal."""
 ORDERS = re.compile(
-    r"\W*(?:(?:please|can you|could you|bitte|kannst du|por favor|per favore|s'il te plaît|пожалуйста|proszę|lütfen),? )"
-    r"?
+    r"\W*(?:(?:please|can you|could you|bitte|kannst du|por favor|per favore|s'il te plaît|пожалуйста|proszę|lütfen)"
+    r",? )?"
     r"(?:translate|rewrite|rephrase|proofread|correct|write|summari[sz]e|übersetz\w*|schreib\w*|korrigier\w*|formulier\w*"
     r"|tradu(?:is|isez|ce|zca|ci|ca|z|za)|écris|écrivez|corrige\w*|escrib[ae]|scriv[ia]|correggi|escrev[ae]"
     r"|перевед\w+|напиши\w*|исправь\w*|przetłumacz|napisz|popraw|çevir\w*|düzelt\w*)\b|\W*(?:翻[译譯訳]|ترجم|اكتب)",
