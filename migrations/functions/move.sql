@@ -154,14 +154,14 @@ begin
     return last;
 end $$;
 
--- Tests whether the database is unused: it holds nothing but the soul that Relay starts with.
+-- Tests whether the database is unused: it holds nothing but the soul that Relay starts with, and perhaps duties.
 create or replace function relay.move_unused() returns boolean
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
     one record;
     used boolean;
 begin
-    for one in select name from relay.move_tables() where name <> 'soul' loop
+    for one in select name from relay.move_tables() where name not in ('soul', 'duty') loop
         execute format('select exists (select from relay.%I)', one.name) into used;
         if used then
             return false;
@@ -196,21 +196,57 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and not exists (select from pg_attribute n where n.attrelid = f.conrelid and n.attidentity <> '')
 $$;
 
+-- Returns when the leases end that Relay holds. A restore's own (see relay.is_replaced) is none of them.
+create or replace function relay.leases() returns table (until timestamptz)
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select lease_until from turn
+    where status in ('working', 'answered') and lease_until between now() and now() + interval '15 minutes'
+    union all
+    select lease_until from job where lease_until between now() and now() + interval '1 day'
+    union all
+    select lease_until from duty where lease_until between now() and now() + interval '15 minutes' and name <> 'restore'
+$$;
+
+-- Tests whether a move or restore is replacing the data, or was interrupted. A restore has the duty of that name until
+-- it begins.
+create or replace function relay.is_replaced() returns boolean
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+begin
+    if exists (select from move where state = 'copying') then
+        return true;
+    end if;
+    if to_regclass('relay.duty') is null then  -- `relay doctor` says so
+        return false;
+    end if;
+    return exists (select from duty
+        where name = 'restore' and lease_until between now() and now() + interval '15 minutes');
+end $$;
+
+-- Raises RL003 if the data is being replaced, so that no Relay starts or goes on.
+create or replace function relay.require_kept() returns void
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+begin
+    if relay.is_replaced() then
+        raise exception 'a move or restore into this database is under way' using errcode = 'RL003';
+    end if;
+end $$;
+
+-- Tests whether no Relay runs on the database. None can take a lease until the caller commits.
+create or replace function relay.move_rest() returns boolean
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    lock table turn, job, duty in exclusive mode;
+    return not exists (select from relay.leases());
+end $$;
+
 -- Returns what a move needs to know of either side. The tables are in order.
 create or replace function public.relay_move_state() returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    with lease as (
-        select lease_until as until from turn
-        where status in ('working', 'answered') and lease_until between now() and now() + interval '15 minutes'
-        union all
-        select lease_until from job where lease_until between now() and now() + interval '1 day'
-        union all
-        select lease_until from duty where lease_until between now() and now() + interval '15 minutes')
     select jsonb_build_object(
         'id', (select id from identity),
         'unused', relay.move_unused(),
-        'leased', (select count(*) from lease),
-        'leased_seconds', (select ceil(extract(epoch from max(until) - now())) from lease),
+        'leased', (select count(*) from relay.leases()),
+        'leased_seconds', (select ceil(extract(epoch from max(until) - now())) from relay.leases()),
         'numbers', relay.move_numbers(),
         'tables', (select jsonb_agg(jsonb_build_object('name', t.name, 'size', relay.move_size(t.name),
             'last', relay.move_last(t.name), 'belongs', relay.move_belongs(t.name),
@@ -230,7 +266,7 @@ begin
 end $$;
 
 -- Begins or resumes a move from a source into this database. Returns its row; null if the database holds other data and
--- p_replace doesn't allow replacing it.
+-- p_replace doesn't allow replacing it; false if a Relay runs on it.
 create or replace function public.relay_move_begin(p_source uuid, p_replace boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -240,6 +276,9 @@ begin
     select * into found from move where source_id = p_source;
     if found.state = 'copying' or (found.state = 'done' and not p_replace) then
         return to_jsonb(found);
+    end if;
+    if not relay.move_rest() then
+        return to_jsonb(false);
     end if;
     if not p_replace and not relay.move_unused() then
         return null;
@@ -315,12 +354,15 @@ end $$;
 -- Restoring a backup. As with a move, relay.move stores the progress, and Relay doesn't start on this database until it
 -- is done. An interrupted restore starts over.
 
--- Begins to restore a file. Returns whether it may. Deletes existing data; that needs p_replace, unless the database is
--- unused or holds the same file's earlier attempt.
+-- Begins to restore a file. Returns whether it may; null if a Relay runs on the database. Deletes existing data; that
+-- needs p_replace, unless the database is unused or holds the same file's earlier attempt.
 create or replace function public.relay_restore_begin(p_file uuid, p_replace boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
     perform pg_advisory_xact_lock(hashtext('relay.move'));
+    if not relay.move_rest() then
+        return null;
+    end if;
     if not p_replace and not relay.move_unused()
         and not exists (select from move where source_id = p_file and state = 'copying')
     then

@@ -124,6 +124,7 @@ begin
             where kind in ('reminder', 'digest') and parked_at is null and lease_owner is null
                 and due_at between now() and now() + interval '10 seconds' and relay.is_for(j, p_bot_id)))
         - clock_timestamp()) into wait;
+    perform relay.require_kept();
     perform relay.keep_serving(p_worker, p_lease_seconds);
     return jsonb_build_object('turns', claimed, 'wait', wait, 'lost', lost,
         'stopped', case when p_running = '[]' then p_running else relay.stopped(p_running) end,
@@ -430,6 +431,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     alone constant boolean := 1 = (select count(*) from turn where lease_owner = p_worker and status in ('working', 'answered'));
 begin
+    perform relay.require_kept();
     update turn set killed = case when lease_owner is null then greatest(killed - 4, 0)
             when alone or killed < 10 then killed + 5 else killed end,
         not_before = case when lease_owner = p_worker and killed between 5 and 19 then now() + interval '30 seconds' else not_before end

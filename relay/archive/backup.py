@@ -53,23 +53,30 @@ class Backup:
     _side: Database = field(init=False)
     _snapshot: bool = False
 
-    async def make(self, path: Path) -> MadeBackup:
-        """Makes a backup with mode 600; it gets its name when it is complete.
+    async def make(self, path: Path, remains: bool = False) -> MadeBackup:
+        """Makes a backup with mode 600; it gets its name when it is complete. `remains`: also of what an unfinished
+        move or restore has left.
 
         With a snapshot (PostgreSQL itself) it shows one moment. Without one (over REST), it notes the last id of every
         table in one call and reads the rows up to these: it has everything that existed at the start, as of then or
         later, and nothing newer. A restore leaves out rows that were changed meanwhile to reference something newer,
         with those that reference them. Raises `BackupRefused`, `FileRefused` and the database's errors.
         """
-        return await replace(self)._make(path)  # two backups at once have separate snapshots
+        return await replace(self)._make(path, remains)  # two backups at once have separate snapshots
 
-    async def _make(self, path: Path) -> MadeBackup:
+    async def _make(self, path: Path, remains: bool) -> MadeBackup:
         async with AsyncExitStack() as stack:
             self._snapshot = isinstance(self.database, Snapshots)
             self._side = self.database
             if isinstance(self.database, Snapshots):
                 self._side = await stack.enter_async_context(self.database.snapshot())
-            header = self._header(decode_row(MoveState, await self._call("move_state")))
+            state = decode_row(MoveState, await self._call("move_state"))
+            if state.unfinished and not remains:
+                raise BackupRefused(
+                    f"A `{RELAY} move` or `restore` into this database was not finished, so the data is incomplete. "
+                    "Finish it first."
+                )
+            header = self._header(state)
             with write_atomically(path) as file:
                 writer = await in_thread(BackupWriter, file, header)
                 for table in header.tables:
@@ -79,11 +86,6 @@ class Backup:
         return MadeBackup(path, header, rows, size)
 
     def _header(self, state: MoveState) -> Header:
-        if state.unfinished:
-            raise BackupRefused(
-                f"A `{RELAY} move` or `restore` into this database was not finished, so the data is incomplete. Finish "
-                "it first."
-            )
         last = {table.name: table.last or "0" for table in state.tables if state.numbers.get(table.name)}
         return Header(
             id=str(uuid.uuid4()),

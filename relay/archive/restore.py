@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +16,7 @@ from typing import Any
 from relay.archive.backup_file import BackupDamaged, Header, check_rows, read_header, rows
 from relay.archive.move_rows import MovedTable, MoveState, StoredRows, TableSum
 from relay.archive.transfer import MOST_ROWS, PageSize, Watcher, sum_table
-from relay.core.errors import RelayError
+from relay.core.errors import DatabaseError, RelayError
 from relay.core.frozen import frozen
 from relay.core.ports import Database
 from relay.core.private_files import in_thread
@@ -22,6 +25,9 @@ from relay.memory.retrying_database import call_until_reached
 
 PATIENCE = 120.0
 """How many seconds to retry while the database can't be reached."""
+HOLD_SECONDS = 60
+"""How long a restore that was killed before it began keeps Relay from starting."""
+RUNNING = "A Relay is running on this database. Stop it and run this again."
 HINT = "The database is incomplete. Run the same command again; it starts over."
 
 
@@ -73,11 +79,40 @@ async def require_rest(database: Database) -> MoveState:
     """Returns a database's description. Raises `RestoreRefused` if a Relay is running on it."""
     state = decode_row(MoveState, await database.call("move_state"))
     if state.leased:
-        raise RestoreRefused(
-            "A Relay is running on this database. Stop it and run this again. (If it was killed, wait "
-            f"{state.leased_seconds} s until its leases expire.)"
-        )
+        raise RestoreRefused(f"{RUNNING} (If it was killed, wait {state.leased_seconds} s until its leases expire.)")
     return state
+
+
+@contextlib.asynccontextmanager
+async def hold(database: Database) -> AsyncIterator[Callable[[Awaitable[None]], Awaitable[None]]]:
+    """Keeps Relay from starting on a database until a restore has begun, which does that itself. Returns what awaits
+    the work before that, which may take long. Raises `RestoreRefused` during another restore."""
+    worker = str(uuid.uuid4())
+
+    async def take() -> bool:
+        return bool(await database.call("hold_duty", name="restore", worker=worker, lease_seconds=HOLD_SECONDS))
+
+    async def keep() -> None:
+        while True:
+            await asyncio.sleep(HOLD_SECONDS / 4)
+            with contextlib.suppress(DatabaseError):
+                await take()
+
+    async def keep_during(work: Awaitable[None]) -> None:
+        keeping = asyncio.create_task(keep())
+        try:
+            await work
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    if not await take():
+        raise RestoreRefused(f"Another restore is under way, or was killed less than {HOLD_SECONDS} s ago.")
+    try:
+        yield keep_during
+    finally:
+        with contextlib.suppress(DatabaseError):
+            await database.call("free_duty", name="restore", worker=worker)
 
 
 def current_name(table: str) -> str:
@@ -104,7 +139,10 @@ class Restore:
         database's errors; after the latter two, Relay doesn't start on the database until it is restored."""
         state = await require_rest(self.database)
         self._columns = {table.name: table.names for table in state.tables}
-        if not await self._call("restore_begin", file=self.backup.header.id, replace=replace):
+        begun = await self._call("restore_begin", file=self.backup.header.id, replace=replace)
+        if begun is None:
+            raise RestoreRefused(RUNNING)
+        if not begun:
             raise RestoreRefused(
                 "The database already contains data. Nothing was changed. To delete that data, add --replace."
             )

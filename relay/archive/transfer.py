@@ -107,6 +107,8 @@ class Transfer:
         here, there = await self._states()
         self.source_id = here.id
         begun = await self._call(self.target, "move_begin", source=self.source_id, replace=replace)
+        if begun is False:
+            raise MoveRefused("A Relay was just started on the target. Stop it and run this again.")
         if begun is None:
             raise MoveRefused(_explain_occupied(here, there))
         move = decode_row(BegunMove, begun)

@@ -102,6 +102,10 @@ class OtherVersion(SchemaError):
     """Another version of Relay has set up the database, and this one can't go on."""
 
 
+class DataReplaced(OtherVersion):
+    """A move or restore into this database is under way. Start Relay again when it is done."""
+
+
 class TurnLost(DatabaseError):
     """Another process has taken this turn over; nothing more may be written for it."""
 

@@ -55,6 +55,8 @@ class RetryingDatabase:
             nonlocal slow, lacks_since
             try:
                 return await self._database.call(function, **arguments)
+            except OtherVersion:
+                raise
             except SchemaError as error:
                 lacks_since = lacks_since or time.monotonic()
                 if time.monotonic() - lacks_since >= SCHEMA_SECONDS:

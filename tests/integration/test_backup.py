@@ -26,11 +26,13 @@ import pytest
 
 from relay.archive.backup import Backup, BackupRefused
 from relay.archive.backup_file import BackupDamaged
+from relay.archive.move_rows import MoveState
 from relay.archive.nightly import LogWatcher, backup_name, make_nightly_backup, remove_old
 from relay.archive.restore import CheckedBackup, Restore, Restored, RestoreDiffers, RestoreRefused, check
 from relay.clients.offline import OfflineModel
 from relay.clients.postgres.database import Postgres
 from relay.clients.supabase.database import Supabase
+from relay.core.errors import DataReplaced
 from relay.core.ports import Database
 from relay.core.private_files import FileRefused
 from relay.core.settings import Settings
@@ -38,6 +40,7 @@ from relay.jobs.clock.scheduler import Schedule
 from relay.jobs.night import back_up, backup_kind
 from relay.jobs.runner import Runner
 from relay.memory import migrations
+from relay.memory.calls.base import decode_row
 from relay.memory.night.run import NightFailed, Phase, run_night
 from relay.memory.review.judging import notify_nobody
 from relay.memory.rows.upkeep.night import Night, PhaseResult
@@ -72,6 +75,8 @@ insert into message (space_id, thread_id, session_id, role, text, blocks)
 select space_id, thread_id, id, 'user', repeat('words ', 50), '[]' from e
 """
 """One row of each kind, each of which refers to the one before, in one transaction."""
+SERVING = """insert into duty (name, lease_owner, lease_until)
+values ('serve:1', gen_random_uuid(), now() + interval '20 s')"""
 REFUSED = (BackupDamaged, RestoreRefused)
 
 
@@ -643,6 +648,76 @@ async def test_an_interrupted_restore_says_what_to_do(
     assert capsys.readouterr().err == told
     await commands.restore(settings, made.path, replace=True)
     assert side.sql("select count(*) from message") == [(1,)]
+
+
+async def test_no_relay_starts_during_a_restore_and_only_one_runs(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side, other, begun = await make(), await make(), asyncio.Event()
+    side.sql(MORE, 1, 1)
+    settings, store = settings_of(side, tmp_path), Store(side.port, str(uuid.uuid4()))
+    made = await commands.backup(settings, tmp_path)
+
+    async def hang(*_: Any, **__: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    for where, how in ((Backup, "make"), (Restore, "_compare")):  # before it begins, and after
+        with monkeypatch.context() as patch:
+            patch.setattr(where, how, hang)
+            work = asyncio.create_task(commands.restore(settings, made.path, replace=True))
+            await begun.wait()
+            assert (await migrations.present(side.port)).moving
+            with pytest.raises(DataReplaced):
+                await store.start()
+            with pytest.raises(DataReplaced):
+                await store.claim(1, 1, [])
+            if where is Backup:
+                with pytest.raises(RestoreRefused, match="Another restore"):
+                    await commands.restore(settings, made.path, replace=True)
+            work.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await work
+        begun.clear()
+        assert (await migrations.present(side.port)).moving is (where is Restore)
+    await commands.restore(settings, made.path, replace=True)
+    await store.start()
+    await commands.restore(settings_of(other, tmp_path), made.path)  # an empty database needs no --replace
+    assert other.sql("select count(*) from message") == [(1,)]
+
+
+async def test_a_relay_that_started_anyway_keeps_its_data(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side = await make()
+    side.sql(MORE, 1, 1)
+    settings = settings_of(side, tmp_path)
+    made = await commands.backup(settings, tmp_path)
+    side.sql("update message set text = 'since'")
+
+    async def at_rest(database: Database) -> MoveState:
+        state = decode_row(MoveState, await database.call("move_state"))
+        side.sql(SERVING)
+        return state
+
+    monkeypatch.setattr("relay.archive.restore.require_rest", at_rest)
+    with pytest.raises(RestoreRefused, match="is running on this database"):
+        await commands.restore(settings, made.path, replace=True)
+    assert side.sql("select text from message") == [("since",)]
+
+
+async def test_what_an_interrupted_restore_left_is_saved_before_the_next(make: Any, tmp_path: Path) -> None:
+    side = await make()
+    side.sql(MORE, 1, 1)
+    settings = settings_of(side, tmp_path)
+    made = await commands.backup(settings, tmp_path)
+    side.sql("insert into move (source_id, state) values (%s, 'copying')", made.header.id)
+    side.sql("update message set text = 'said since'")
+    await commands.restore(settings, made.path)
+    assert side.sql("select left(text, 5) from message") == [("words",)]
+    (saved,) = settings.backups.iterdir()
+    await commands.restore(settings, saved, replace=True)
+    assert side.sql("select text from message") == [("said since",)]
 
 
 async def test_the_bot_makes_a_backup_every_night_unless_switched_off(make: Any, tmp_path: Path) -> None:

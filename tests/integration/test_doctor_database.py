@@ -88,7 +88,7 @@ OTHERS = {
         "schema", "ok", "version 9999, newer than this Relay's", "",
     ),
     "insert into relay.move (source_id, state) values (gen_random_uuid(), 'copying')": (
-        "schema", "failed", "`relay move` into this database was interrupted", "Run it again",
+        "schema", "failed", "`relay move` or `restore` into this database is under way", "run the same command",
     ),
     "drop table relay.duty cascade": ("schema", "failed", "the table duty is missing", "Restore a backup"),
     "drop extension pg_trgm cascade": ("extensions", "failed", "pg_trgm is missing", "create extension pg_trgm"),

@@ -14,6 +14,7 @@ from relay.core.errors import (
     DatabaseError,
     DatabaseUnavailable,
     DataRefused,
+    DataReplaced,
     SchemaError,
     TurnLost,
     TurnUndone,
@@ -94,6 +95,8 @@ def translate(error: Exception) -> DatabaseError:
         return TurnLost()
     if state == "RL002":
         return TurnUndone()
+    if state == "RL003":
+        return DataReplaced()
     if state in ("42883", "3F000", "42P01"):
         return SchemaError(f"The database does not have this version's schema. Run `{RELAY} db migrate`.")
     if state in ("28P01", "28000", "3D000"):

@@ -18,6 +18,7 @@ from relay.core.errors import (
     DatabaseError,
     DatabaseUnavailable,
     DataRefused,
+    DataReplaced,
     SchemaError,
     SettingsError,
     TurnLost,
@@ -117,6 +118,8 @@ def error_of(status: int, code: str, message: str) -> DatabaseError:
         return TurnLost()
     if code == "RL002":
         return TurnUndone()
+    if code == "RL003":
+        return DataReplaced()
     if code in MISSING:
         return SchemaError("The Supabase project does not have this version's schema.")
     if status == 540:

@@ -12,7 +12,7 @@ from relay.archive.backup import BackupRefused, MadeBackup
 from relay.archive.backup_file import printable
 from relay.archive.move_rows import MoveState
 from relay.archive.nightly import new_backup_path
-from relay.archive.restore import HINT, Restore, Restored, RestoreRefused, check, require_rest
+from relay.archive.restore import HINT, Restore, Restored, RestoreRefused, check, hold, require_rest
 from relay.clients.embedded.instance import in_use
 from relay.core.errors import SchemaError
 from relay.core.program import RELAY
@@ -71,12 +71,12 @@ def _report(console: Console, made: MadeBackup, settings: Settings) -> None:
 
 async def restore(settings: Settings, path: Path, replace: bool = False) -> list[Restored]:
     """Restores a backup into the configured database. `replace`: existing data may be replaced; it is backed up first.
+    No Relay starts on the database meanwhile.
 
     Raises `BackupDamaged`, `RestoreRefused` and what `Restore.run` raises; the first two before anything is changed.
     """
     console = plain()
-    if in_use(settings.data_dir):
-        raise RestoreRefused(f"A Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
+    _require_unused(settings)
     with show_progress(console) as watcher:
         checked = await check(path, migrations.load().version, watcher)
     header = checked.header
@@ -84,22 +84,30 @@ async def restore(settings: Settings, path: Path, replace: bool = False) -> list
     console.print(f"{path}: {made}\nInto {place(settings)}")
     async with open_storage(settings) as opened:
         await prepare_schema(opened, settings, wait=False)
-        if replace:
-            await _make_room(settings, opened, await require_rest(opened.database), console)
-        with tell_if_interrupted(HINT), show_progress(console) as watcher:
-            work = Restore(opened.database, watcher, checked)
-            done = await work.run(replace)
+        async with hold(opened.database) as keep_during:
+            _require_unused(settings)  # one may have been starting
+            state = await require_rest(opened.database)
+            if replace or state.unfinished:
+                await keep_during(_make_room(settings, opened, state, console))
+            with tell_if_interrupted(HINT), show_progress(console) as watcher:
+                work = Restore(opened.database, watcher, checked)
+                done = await work.run(replace)
     _tell(console, work, done)
     return done
+
+
+def _require_unused(settings: Settings) -> None:
+    if in_use(settings.data_dir):
+        raise RestoreRefused(f"A Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
 
 
 async def _make_room(settings: Settings, opened: Storage, state: MoveState, console: Console) -> None:
     """Shows what a restore replaces, asks, and backs it up. Raises `RestoreRefused`."""
     rows = state.sizes
-    if state.unfinished:
-        console.print("The database contains the remains of an unfinished move or restore. It will be deleted.")
-    elif state.unused:
+    if state.unused:
         return
+    if state.unfinished:
+        console.print("This replaces what an unfinished move or restore has left in the database.")
     else:
         console.print(
             f"This replaces the data in the database: about {pluralize(rows['message'], 'message')}, "
@@ -107,10 +115,9 @@ async def _make_room(settings: Settings, opened: Storage, state: MoveState, cons
         )
     if sys.stdin.isatty() and await read_line("Type yes to replace it: ") != "yes":
         raise RestoreRefused("Nothing was changed.")
-    if not state.unfinished:
-        with show_progress(console) as watcher:
-            made = await make_backup(opened, watcher).make(_path(settings, None))
-        console.print(f"It is backed up in {made.path}")
+    with show_progress(console) as watcher:
+        made = await make_backup(opened, watcher).make(_path(settings, None), remains=state.unfinished)
+    console.print(f"It is backed up in {made.path}")
 
 
 def _tell(console: Console, work: Restore, done: list[Restored]) -> None:

@@ -125,8 +125,8 @@ def _schema(found: migrations.PresentSchema, opened: Storage, settings: Settings
     except SchemaError as error:
         return of_error("schema", error)
     if found.moving:
-        fix = "Run it again with the source in the settings. It continues where it stopped."
-        return failed("schema", f"`{RELAY} move` into this database was interrupted", fix)
+        said = f"a `{RELAY} move` or `restore` into this database is under way or was interrupted"
+        return failed("schema", said, "If it was interrupted, run the same command again.")
     if current:
         newer = f", newer than this Relay's {schema.version} but compatible" if found.version > schema.version else ""
         return ok("schema", f"version {found.version}{newer}")
