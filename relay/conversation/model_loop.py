@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relay.conversation.cancellation import wait_or_cancel
+from relay.conversation.continuation import continue_messages, cut_text, join_continuation, seamless
 from relay.conversation.history import Prompt, pair_tool_calls
 from relay.core import metrics
 from relay.core.errors import (
@@ -32,13 +33,10 @@ MOST_STEPS = 12
 PATIENCE = 180.0
 RETRIES = RetryPolicy(first=0.5, longest=20.0, obeyed=PATIENCE)
 """How failed calls are retried. `PATIENCE`: the seconds of silence after which the model is given up."""
+MOST_CUTS = 4
+"""How often an answer may break off. The next time, what there is counts as the answer."""
 TELL_AFTER = 10.0
 """Seconds of trouble after which the user gets a notice."""
-CONTINUE = (
-    "(The connection broke off in the middle of your answer above. Go on exactly where it stops: "
-    "repeat nothing, say nothing about the interruption.)"
-)
-
 Request = Callable[[Sequence[ModelMessage], bool], ModelRequest]
 """Builds a call from the steps so far. The flag: a tool has returned untrusted text."""
 
@@ -128,7 +126,7 @@ async def converse(
         if step is None:
             return make_partial_reply(talk, "stopped", "Stopped.")
         keep(talk, step)
-        if step.stop_reason == "tool_use":
+        if step.stop_reason == "tool_use" and any(block["type"] == "tool_use" for block in step.blocks):
             tools.note_taint(talk.tainted)
             talk.steps.append({"role": "user", "content": await run_tools(step.blocks, tools, talk)})
             talk.dirty = talk.tainted
@@ -138,9 +136,13 @@ async def converse(
 
 
 def keep(talk: Dialogue, step: Step) -> None:
-    """Adds a finished step."""
+    """Adds a finished step. The API doesn't take back an input that is no JSON object."""
     talk.model = step.model
-    blocks = [block for block in step.blocks if block.get("type") != "text" or block["text"].strip()]
+    blocks = [
+        block if isinstance(block.get("input", {}), dict) else block | {"input": {}}
+        for block in step.blocks
+        if block.get("type") != "text" or block["text"].strip()
+    ]
     if blocks:
         talk.steps.append({"role": "assistant", "content": blocks})
     talk.step_text = "".join(block["text"] for block in blocks if block["type"] == "text")
@@ -178,19 +180,20 @@ def make_partial_reply(talk: Dialogue, status: str, note: str) -> Reply:
 
 async def make_step(request: Request, talk: Dialogue, stop: asyncio.Event) -> Step | None:
     """Makes one call, retrying transient errors. None if the user stopped it."""
-    partial = ""
+    partial, failures, cuts = "", 0, 0
     deadline = time.monotonic() + PATIENCE
     trouble = OutageNotice(talk.sink)
     talk.step_text = ""
 
     def hear(delta: str) -> None:
         nonlocal deadline
-        deadline = time.monotonic() + PATIENCE
-        trouble.end()
-        talk.hear(delta)
+        if delta:
+            deadline = time.monotonic() + PATIENCE
+            trouble.end()
+            talk.hear(delta)
 
     try:
-        for attempt in range(50):
+        while True:
             made = request([*talk.steps, *continue_messages(partial)], talk.dirty)
             trouble.begin()
             try:
@@ -200,19 +203,19 @@ async def make_step(request: Request, talk: Dialogue, stop: asyncio.Event) -> St
                 talk.model = cut.model
                 note_searches(talk, cut.blocks)
                 talk.dirty = talk.tainted
-                partial = seamless(partial, "".join(str(b["text"]) for b in cut.blocks if b["type"] == "text"))
+                partial, cuts = seamless(partial, heard := cut_text(cut)), cuts + bool(heard)
                 failure: ModelUnavailable = cut
             except ModelUnavailable as error:
                 failure = error
             talk.step_text = partial
-            pause = RETRIES.pause(attempt + 1, failure)
-            if time.monotonic() + pause > deadline or talk.work.tally.used_up:
+            failures += 1
+            pause = RETRIES.pause(failures, failure)
+            if cuts > MOST_CUTS or time.monotonic() + pause > deadline or talk.work.tally.used_up:
                 raise failure
             trouble.begin(str(failure))
             metrics.RETRIES.labels("model", type(failure).__name__).inc()
             if await wait_or_cancel(stop, asyncio.sleep(pause, True)) is None:
                 return None
-        raise ModelUnavailable()
     finally:
         trouble.end()
 
@@ -237,32 +240,6 @@ class OutageNotice:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-
-def continue_messages(partial: str) -> list[ModelMessage]:
-    """Returns the messages that make the model continue its text (it doesn't accept a prefilled answer)."""
-    if not partial.strip():
-        return []
-    return [
-        {"role": "assistant", "content": [{"type": "text", "text": partial.rstrip()}]},
-        {"role": "user", "content": [{"type": "text", "text": CONTINUE}]},
-    ]
-
-
-def join_continuation(partial: str, step: Step) -> Step:
-    """Joins the cut text and its continuation in one block."""
-    blocks: list[Block] = [dict(block) for block in step.blocks]
-    for block in blocks:
-        if block["type"] == "text":
-            block["text"] = seamless(partial, block["text"])
-            return Step(blocks, step.stop_reason, step.usage, step.model)
-    return Step([{"type": "text", "text": partial}, *blocks], step.stop_reason, step.usage, step.model)
-
-
-def seamless(cut: str, rest: str) -> str:
-    """Joins a cut text and its continuation; white space on both sides counts once."""
-    head, tail = cut.rstrip(), rest.lstrip()
-    return head + max(cut[len(head) :], rest[: len(rest) - len(tail)], key=len) + tail
 
 
 async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Dialogue) -> list[Block]:

@@ -19,7 +19,7 @@ Note = Callable[[BaseException], Awaitable[None]]
 
 @frozen
 class RetryPolicy:
-    """Exponential backoff with jitter, in seconds. If the server says how long to wait, that is used instead."""
+    """Exponential backoff with jitter, in seconds. If the server asks for more, it gets that."""
 
     first: float = 0.5
     longest: float = 30.0
@@ -29,14 +29,13 @@ class RetryPolicy:
     def pause(self, failures: int, error: BaseException | None = None) -> float:
         """Returns the seconds to wait after a number of failures in a row (1, 2 …).
 
-        This is the error's `retry_after` plus up to 5 %, if it has one. Otherwise it is first · 2^(failures - 1), at
-        most `longest`, with its upper half random ("equal jitter", AWS Architecture Blog, 2015).
+        This is first · 2^(failures - 1), at most `longest`, with its upper half random ("equal jitter", AWS
+        Architecture Blog, 2015); or the error's `retry_after` plus up to 5 %, if that is longer.
         """
-        asked = getattr(error, "retry_after", None)
-        if asked is not None:
-            return min(float(asked), self.obeyed) * random.uniform(1, 1.05)  # noqa: S311 - jitter, not a secret
+        asked = float(getattr(error, "retry_after", None) or 0)
         whole = min(self.longest, self.first * 2.0 ** min(failures - 1, 30))
-        return whole / 2 + random.uniform(0, whole / 2)  # noqa: S311 - jitter, not a secret
+        own = whole / 2 + random.uniform(0, whole / 2)  # noqa: S311 - jitter, not a secret
+        return max(own, min(asked, self.obeyed) * random.uniform(1, 1.05))  # noqa: S311 - jitter, not a secret
 
     async def run(
         self,

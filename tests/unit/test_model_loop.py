@@ -10,14 +10,13 @@ import pytest
 
 from relay.clients.anthropic.client import Claude
 from relay.conversation import model_loop
+from relay.conversation.continuation import continue_messages, join_continuation
 from relay.conversation.history import Prompt
 from relay.conversation.model_loop import (
     MOST_STEPS,
     RETRIES,
     Tools,
-    continue_messages,
     converse,
-    join_continuation,
     run_tools,
 )
 from relay.core.errors import (
@@ -232,6 +231,33 @@ async def test_a_stream_that_breaks_twice_is_continued_twice() -> None:
     assert len(model.requests[-1].messages) == 3
 
 
+async def test_a_stream_that_always_breaks_is_given_up_with_what_there_is() -> None:
+    model = Scripted(cut("again "))
+    reply = await talk(model)
+    assert (reply.text, reply.status) == ("again " * 5, "cut")
+    assert "go on" in reply.note
+    assert len(model.requests) == 5
+
+
+async def test_a_busy_model_that_is_given_up_is_called_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_loop, "PATIENCE", 0.3)
+    with pytest.raises(ModelThrottled, match="very busy"):
+        await talk(Scripted(ModelThrottled(0)))
+
+
+async def test_a_tool_step_without_a_call_ends_the_answer() -> None:
+    reply = await talk(Scripted(step("That's all.", reason="tool_use")))
+    assert (reply.text, reply.status, len(reply.steps)) == ("That's all.", "complete", 1)
+
+
+async def test_a_tool_input_that_is_no_object_is_not_sent_back() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "search_memory", "input": [1, 2]}
+    reply = await talk(Scripted(step(call, reason="tool_use"), step("It failed.")))
+    assert reply.text == "It failed."
+    assert reply.steps[0]["content"] == [call | {"input": {}}]
+    assert reply.steps[1]["content"][0]["is_error"]
+
+
 async def test_an_unavailable_model_is_given_up_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_loop, "PATIENCE", -1.0)
     with pytest.raises(ModelUnavailable):
@@ -367,6 +393,7 @@ def test_retry_pauses_are_bounded_and_obey_the_server() -> None:
     for failures in range(1, 60):
         assert 0.25 <= RETRIES.pause(failures, ModelUnavailable()) <= 20.0
         assert 0.25 <= RETRIES.pause(failures, ModelThrottled(None)) <= 20.0
+        assert RETRIES.pause(failures, ModelThrottled(0.01)) >= min(10, 0.25 * 2 ** (failures - 1))
 
 
 def test_nothing_is_continued_when_no_text_was_received() -> None:
