@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from relay.clients.anthropic.client import Claude
-from relay.core.errors import ModelError, ModelUnavailable, StreamCut
+from relay.core.errors import ModelError, ModelMisconfigured, ModelThrottled, ModelUnavailable, StreamCut
 from relay.core.models import ModelRequest
 
 START = {
@@ -151,3 +151,38 @@ async def test_a_redirect_to_another_host_is_not_followed() -> None:
         with pytest.raises(ModelError, match="ANTHROPIC_BASE_URL"):
             await client.check("m")
     assert asked == ["/v1/messages"] * 2
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "text"),
+    [
+        (200, "text/html", "<html>a page"),
+        (200, "application/json", json.dumps({"type": "message", "content": [{"type": "text", "text": "whole"}]})),
+        (204, "text/html", ""),
+    ],
+)
+async def test_a_server_that_is_no_messages_api_is_named_at_once(status: int, kind: str, text: str) -> None:
+    async def page(_: web.Request) -> web.StreamResponse:
+        return web.Response(status=status, text=text, content_type=kind)
+
+    async with client_of(page) as client, asyncio.timeout(8):
+        with pytest.raises(ModelMisconfigured, match="ANTHROPIC_BASE_URL"):
+            await client.reply(request_of("m"), lambda _: None)
+        if kind == "text/html":
+            with pytest.raises(ModelMisconfigured, match="ANTHROPIC_BASE_URL"):
+                await client.check("m")
+        else:
+            await client.check("m")
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"), [("7", 7.0), ("0", None), ("-1", None), ("nan", None), ("inf", None), ("soon", None)]
+)
+async def test_only_a_time_to_wait_that_makes_sense_is_obeyed(told: str, seconds: float | None) -> None:
+    async def busy(_: web.Request) -> web.StreamResponse:
+        return web.Response(status=529, headers={"retry-after": told})
+
+    async with client_of(busy) as client, asyncio.timeout(8):
+        with pytest.raises(ModelThrottled) as found:
+            await client.reply(request_of("m"), lambda _: None)
+    assert found.value.retry_after == seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ import aiohttp
 import structlog
 
 from relay.clients.anthropic.body import encode_body
-from relay.clients.anthropic.messages_api import MessagesAPI, Refused
+from relay.clients.anthropic.messages_api import FOREIGN, MessagesAPI, Refused
 from relay.clients.anthropic.stream import Streamed
 from relay.core import metrics
 from relay.core.errors import (
@@ -128,6 +129,10 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
     told = redact(error.message)[:500]
     log.warning("model call refused", status=error.status, type=error.kind, told=told)
     kind, message = error.kind, error.message.lower()
+    if kind == FOREIGN:
+        return ModelMisconfigured(
+            "What answers in place of the model is no Messages API, or a proxy. Check ANTHROPIC_BASE_URL."
+        )
     if 300 <= error.status < 400:
         return ModelMisconfigured(
             "The model's server redirects to another address. Set ANTHROPIC_BASE_URL to that address."
@@ -151,6 +156,7 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
 
 def _seconds(header: str | None) -> float | None:
     try:
-        return float(header) if header else None
+        told = float(header or 0)
     except ValueError:
         return None
+    return told if 0 < told < math.inf else None

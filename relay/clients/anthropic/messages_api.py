@@ -19,6 +19,9 @@ CONNECT_SECONDS = 10.0
 LONGEST_REFUSAL = 64 * 1024
 """The most bytes that are read from a refusal."""
 
+FOREIGN = "no_messages_api"
+"""The kind of a refusal for an answer that doesn't come from a Messages API, such as a web page."""
+
 Json = dict[str, Any]
 
 
@@ -57,15 +60,29 @@ class MessagesAPI:
             await session.close()
 
     async def send(self, body: bytes) -> None:
-        """Sends a request and ignores the answer."""
+        """Sends a request and ignores what the model says. Raises `Refused` for an answer that is no message."""
         async with self._send(body) as response:
-            await response.read()
+            try:
+                kind = json.loads(await response.read())["type"]
+            except (ValueError, TypeError, LookupError, RecursionError):
+                kind = ""
+            if kind != "message":
+                raise Refused(response.status, FOREIGN)
 
     @asynccontextmanager
     async def stream(self, body: bytes) -> AsyncIterator[AsyncIterator[Json]]:
-        """Sends a request with `"stream": true` and yields its events, except keep-alives."""
+        """Sends a request with `"stream": true` and yields its events, except keep-alives. They raise `Refused` if
+        there are none because the answer is no stream."""
         async with self._send(body) as response:
-            yield events(response.content.iter_any())
+            yield self._events(response)
+
+    async def _events(self, response: aiohttp.ClientResponse) -> AsyncIterator[Json]:
+        streams = response.content_type == "text/event-stream"
+        async for event in events(response.content.iter_any()):
+            streams = True
+            yield event
+        if not streams:
+            raise Refused(response.status, FOREIGN)
 
     @asynccontextmanager
     async def _send(self, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
