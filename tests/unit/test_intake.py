@@ -9,12 +9,14 @@ from typing import Any, cast
 import pytest
 
 from relay.core.errors import DatabaseError, OtherVersion, SchemaError
+from relay.core.retry import RetryPolicy
 from relay.memory.people import People
 from relay.memory.store import Store
 from relay.surfaces.telegram.groups.groups import Groups
-from relay.surfaces.telegram.incoming import intake
+from relay.surfaces.telegram.incoming import intake, polling
 from relay.surfaces.telegram.incoming.intake import OUTAGE, Intake
 from relay.surfaces.telegram.parsing.updates import Bot
+from relay.surfaces.telegram.turns.polling_lease import PollLease
 from relay.surfaces.telegram.turns.worker import Worker
 from tests.standins.fakes import FakeMessenger
 
@@ -67,3 +69,31 @@ async def test_updates_wait_for_a_missing_function_only_for_a_while(monkeypatch:
     monkeypatch.setattr(intake, "SCHEMA_SECONDS", 0.0)
     with pytest.raises(OtherVersion, match="no function relay_intake that fits this version of Relay"):
         await intakes.take(updates)
+
+
+async def test_a_poll_answered_with_nonsense_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polling, "RETRIES", RetryPolicy(first=0, longest=0))
+    again = asyncio.Event()
+
+    class Broken:
+        asked = 0
+
+        async def call(self, method: str, **_: Any) -> Any:
+            self.asked += 1
+            if self.asked > 1:
+                again.set()
+                await asyncio.Event().wait()
+
+    async def duty(*_: object) -> bool:
+        return True
+
+    store, nobody = SimpleNamespace(hold_duty=duty, free_duty=duty), cast(Any, None)
+    one = polling.Polling(nobody, cast(Any, Broken()), cast(Store, store), nobody, BOT.id, PollLease())
+    running = asyncio.create_task(one.run())
+    try:
+        async with asyncio.timeout(10):
+            await again.wait()
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    assert running.cancelled()

@@ -14,6 +14,7 @@ from relay.core.errors import (
     DatabaseError,
     MessengerError,
     MessengerThrottled,
+    MessengerUnavailable,
     OtherVersion,
     PollConflict,
     TokenRefused,
@@ -159,12 +160,14 @@ class Polling:
         """Runs one long poll. Cuts off a poll that hangs, which closes its connection."""
         try:
             async with asyncio.timeout(POLL_SECONDS + 15):
-                updates: list[object] = await self._messenger.call(
+                updates = await self._messenger.call(
                     "getUpdates", offset=self._offset, timeout=POLL_SECONDS, allowed_updates=list(ALLOWED_UPDATES)
                 )
         except TimeoutError:
             log.warning("a poll hung; polling again")
             return []
+        if not isinstance(updates, list):
+            raise MessengerUnavailable
         self._polled_at = time.monotonic()
         return [update for update in updates if isinstance(update, dict) and is_number(update.get("update_id"))]
 
