@@ -37,6 +37,8 @@ DATED = re.compile(r"\d{1,2}\.(\d{1,2}\.)?")
 """A date that ends in a full stop."""
 CLOCK_WORDS = 12
 """The most words that say a time of day."""
+CLOCK_LETTERS = 8_000
+"""How much of a text is searched for a time of day. Reading more would hold up everybody."""
 OTHER_LANGUAGE = (
     "I read times in English and German only, for example: tomorrow 9:00 call the dentist, every monday 8:00 bins. "
     "In other languages, ask me in your own words, without /remind."
@@ -138,9 +140,9 @@ def places(language: Language, tokens: Sequence[str]) -> Iterator[tuple[int, int
 
 
 def says_clock(text: str, clock: time) -> bool:
-    """Tests whether a text says a time of day anywhere without another possible meaning: 14:00, 2 pm, 2 in the
-    afternoon, but not 2."""
-    text = SPACED.sub(r"\1h\2", SUFFIX.sub("", text))
+    """Tests whether a text says a time of day without another possible meaning: 14:00, 2 pm, 2 in the afternoon, but
+    not 2. Reads only its beginning."""
+    text = SPACED.sub(r"\1h\2", SUFFIX.sub("", text[:CLOCK_LETTERS]))
     text = JOINED.sub(lambda match: f" {match[1]}:{int(match[2] or 0):02} ", text)
     tokens = [match[0].casefold().strip(MARKS) for match in WORD.finditer(text)]
     return any(

@@ -194,11 +194,19 @@ def read_part(language: Language, reading: Reading, tokens: Sequence[str], at: i
     said = word(tokens, start)
     daily = reading.every and (reading.unit == DAY or bool(reading.weekdays))
     part = part_of(language, said, daily)
-    if not part or reading.part:
+    if not part or reading.part or (start == at and said not in language.habits and is_text(reading, part, tokens, at)):
         return at
     reading.habit = said in language.habits and not reading.says_when
     reading.part = part
     return start + 1
+
+
+def is_text(reading: Reading, part: str, tokens: Sequence[str], at: int) -> bool:
+    """Tests whether a part of the day beside a clear hour begins the text: 7:00 morning run, 18:00 night shift; but not
+    7:00 evening run."""
+    beside = at > 0 and any(map(str.isdigit, tokens[at - 1])) and at + 1 < len(tokens)
+    clear = (reading.hour or 0) > 12 or (part == MORNING and ":" in tokens[at - 1])
+    return beside and reading.hour is not None and clear
 
 
 def part_of(language: Language, said: str, after_day: bool) -> str:
