@@ -403,7 +403,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_row || jsonb_build_object('user_id', coalesce(s.owner_id, (p_row ->> 'user_id')::bigint),
         'chat_id', coalesce(s.owner_id, s.chat_id), 'topic_id', 0, 'bot_id', 0, 'origin', 'import',
         'status', case when p_row ->> 'status' in ('ended', 'deleted') then p_row ->> 'status' else 'paused' end,
-        'rule', case when p_row ->> 'rule' ~ '^FREQ=[A-Z]{1,9}(;[A-Z]{1,12}=[A-Z0-9,+-]{1,60}){0,8}$' then p_row ->> 'rule'
+        'rule', case when p_row ->> 'rule' ~ '^FREQ=[A-Z]{1,9}(;[A-Z]{1,12}=[A-Z0-9,+-]{1,80}){0,8}$' then p_row ->> 'rule'
             else '' end,
         'zone', case when exists (select from pg_timezone_names where name = p_row ->> 'zone') then p_row ->> 'zone'
             else 'UTC' end)

@@ -60,3 +60,11 @@ async def test_missed_reminders_are_put_off_or_done_one_by_one(bot: SharedBot) -
     listed = (await bot.ask(dm, ada, "/reminders")).text
     assert first in listed
     assert second not in listed
+
+
+async def test_what_comes_every_few_hours_comes_by_day_and_at_the_hours_that_are_named(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    assert "every 2 hours from 8:00 to 21:00" in (await bot.ask(dm, ada, "/remind every 2 hours drink water")).text
+    given = {"text": "pill", "at": "2031-03-01T08:00", "rrule": "FREQ=DAILY;BYHOUR=8,20"}
+    bot.says("twice a day", [tool("set_reminder", given)])
+    assert "every day at 8:00 and 20:00" in (await bot.ask(dm, ada, "remind me twice a day")).text

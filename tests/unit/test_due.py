@@ -9,7 +9,8 @@ import pytest
 
 from relay.commands.reminders.zones import moved_time
 from relay.core.models import Space
-from relay.memory.reminders.due import tell
+from relay.memory.reminders.due import AGAIN_MINUTES, tell
+from relay.memory.reminders.recurrence import keep_to_day, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import DueReminder, ReminderMessage, ReminderWork
 
 NOW = datetime(2030, 1, 8, 9, tzinfo=UTC)
@@ -65,3 +66,33 @@ def test_a_rule_keeps_its_day_and_hour_in_another_zone(rule: str, hour: int, zon
     midnight = NOW.replace(hour=0)
     one = due(rule=rule, next_at=midnight + timedelta(hours=hour))
     assert moved_time(one, ZoneInfo(zone), NOW) == midnight + timedelta(hours=hours)
+
+
+def test_a_question_asked_in_the_evening_is_repeated_in_the_morning_unless_the_person_says_how_soon() -> None:
+    evening = NOW.replace(hour=20, minute=30)
+    for minutes, again in (
+        (AGAIN_MINUTES, NOW.replace(hour=8) + timedelta(days=1)),
+        (45, NOW.replace(hour=21, minute=15)),
+    ):
+        asked = due(kind="ask", repeat_minutes=minutes, next_at=evening)
+        [message] = tell(ReminderWork(evening, 0, (asked,)), {}).messages
+        assert message.moved[0].next_at == again
+
+
+@pytest.mark.parametrize(
+    ("rule", "hours"),
+    [
+        ("FREQ=HOURLY;INTERVAL=2", [9, 11, 13, 15, 17, 19]),
+        ("FREQ=HOURLY;INTERVAL=2;BYHOUR=9,10,11,22,23", [9, 11, 23]),
+        ("FREQ=HOURLY;INTERVAL=8", [7, 15, 23]),
+        ("FREQ=DAILY;BYHOUR=8,20", [8, 20]),
+        ("FREQ=DAILY", [23]),
+    ],
+)
+def test_what_comes_several_times_a_day_keeps_to_the_day_unless_hours_are_named(rule: str, hours: list[int]) -> None:
+    read = read_rule(keep_to_day(rule), datetime(2030, 1, 7, 23, 10))
+    at, found = NOW.replace(hour=0), []
+    while (following := next_occurrence(read, UTC, at)) and following < NOW.replace(hour=0) + timedelta(days=1):
+        at = following
+        found.append((at.hour, at.minute))
+    assert found == [(hour, 10) for hour in hours]

@@ -32,6 +32,9 @@ from tests.unit.test_due import due
         ("FREQ=FOO", "by the rule FREQ=FOO"),
         ("FREQ=WEEKLY;BYDAY=XX", "by the rule FREQ=WEEKLY;BYDAY=XX"),
         ("nonsense", "by the rule nonsense"),
+        ("FREQ=DAILY;BYHOUR=8,20", "every day at 8:00 and 20:00"),
+        ("FREQ=HOURLY;INTERVAL=2;BYHOUR=9,10,11,12", "every 2 hours from 9:00 to 13:00"),
+        ("FREQ=HOURLY;BYHOUR=9,15", "every hour in the hours from 9:00 and 15:00"),
     ],
 )
 def test_a_rule_is_said_completely(rule: str, said: str) -> None:

@@ -12,7 +12,7 @@ from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.limits import REMINDER_LENGTH
 from relay.memory.reminders.phrases import Unclear, read_phrase
-from relay.memory.reminders.recurrence import BadRule, least_gap, localize, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import BadRule, keep_to_day, least_gap, localize, next_occurrence, read_rule
 from relay.memory.reminders.rule_days import STEPS
 from relay.memory.rows.proactive.reminders import Reminder
 
@@ -51,12 +51,13 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
         following = within if within > now else following
     local = following.replace(tzinfo=None)
     try:
-        if said.bare and any(f"FREQ={step}" in one.rule for step in STEPS):
+        if said.bare and any(word in one.rule for word in ("BYHOUR=", *(f"FREQ={step}" for step in STEPS))):
             often = f"every day {local:%H:%M}"
             raise CommandRefused(f"It comes {one.repeats}. Say how often it should come instead, such as: {often}")
         if said.bare and one.rule:
             zone, rule, local = one.tzinfo, one.rule, datetime.combine(one.start_at, local.time())
         if rule:
+            rule = keep_to_day(rule)
             found = next_occurrence(read_rule(rule, local, least_gap(one.kind)), zone, now)
             following = found or following
     except BadRule as error:

@@ -13,7 +13,7 @@ from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
 from relay.memory.reminders.calendar import make_calendar
 from relay.memory.reminders.due import MISSED
 from relay.memory.reminders.phrases import Unclear, Understood, read_phrase
-from relay.memory.reminders.recurrence import BadRule, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import BadRule, keep_to_day, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import NewReminder, OpenedReminder, Reminder, ReminderPage
 
 HOW = "For example: /remind tomorrow 9:00 call the dentist"
@@ -64,6 +64,10 @@ async def make_reminder(
 ) -> Reminder:
     """Makes a reminder for this chat; from a terminal, for the person's own chat with the bot."""
     here = ctx.bot_id != 0
+    rule, first = keep_to_day(said.rule), said.start
+    if rule != said.rule:
+        local = said.start.replace(tzinfo=None)
+        first = next_occurrence(read_rule(rule, local), ctx.zone, datetime.now(UTC)) or first
     made = await ctx.store.make_reminder(
         NewReminder(
             space=ctx.space,
@@ -74,8 +78,8 @@ async def make_reminder(
             text=said.text,
             zone=str(ctx.zone),
             start_at=said.start.replace(tzinfo=None),
-            next_at=said.start,
-            rule=said.rule,
+            next_at=first,
+            rule=rule,
             origin=origin if here else "cli",
             turn_id=ctx.turn.turn_id,
             memory_id=memory_id,

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from relay.conversation.model_loop import ToolInput
 from relay.core.limits import REMINDER_LENGTH
-from relay.memory.reminders.recurrence import least_gap, localize, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import keep_to_day, least_gap, localize, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import ReminderKind
 
 LEAST_AGAIN, MOST_AGAIN = 5, 7 * 24 * 60
@@ -67,6 +67,7 @@ def moment_of(given: ToolInput, zone: tzinfo, kind: ReminderKind) -> tuple[datet
     rule = str(given.get("rrule") or "").strip().upper().removeprefix("RRULE:")
     now = datetime.now(UTC)
     if rule:
+        rule = keep_to_day(rule)
         first = next_occurrence(read_rule(rule, start, least_gap(kind)), zone, now)
         if first is None:
             raise ValueError("that rule has no future time")

@@ -21,19 +21,22 @@ from relay.conversation.tools.reminder_input import (
 from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, OPEN_REMINDERS
 from relay.core.models import Incoming, ToolDefinition
 from relay.core.prompt_markup import neutralize_markup
+from relay.memory.reminders.due import AGAIN_MINUTES
 from relay.memory.rows.proactive.reminders import NewReminder, Reminder, ReminderKind
 from relay.memory.store import Store
 
 KINDS: dict[str, ReminderKind] = {one: one for one in get_args(ReminderKind)}
 MOST_LISTED = 50
-AGAIN_MINUTES = 60
-"""After how many minutes an `ask` is repeated, unless the person says otherwise."""
 WHEN = {
     "at": {"type": "string", "description": "Local time: 2026-12-24T18:00."},
-    "rrule": {"type": "string", "description": "An RRULE, to repeat it; `at` is its first time."},
+    "rrule": {
+        "type": "string",
+        "description": "An RRULE, to repeat it; `at` is its first time. Rules of hours or minutes keep to "
+        "8:00-21:00 unless BYHOUR names hours.",
+    },
     "text": {"type": "string", "description": "What to say to them, in their language."},
     "zone": {"type": "string", "description": "An IANA zone, if not their own."},
-    "again_minutes": {"type": "integer", "description": "For ask; 60 if left out."},
+    "again_minutes": {"type": "integer", "description": "For ask; 60, by day, if left out."},
 }
 SET_REMINDER: ToolDefinition = {
     "name": "set_reminder",

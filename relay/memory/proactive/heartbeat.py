@@ -10,7 +10,8 @@ from itertools import groupby
 from relay.core.errors import RelayError
 from relay.core.prompt_markup import neutralize_markup
 from relay.core.text import escape_markdown
-from relay.memory.proactive.looking import Lookout, Notice, Task, explain_closed, look
+from relay.memory.proactive.looking import ACTIVE_HOURS, Lookout, Notice, Task, explain_closed, look
+from relay.memory.reminders.recurrence import keep_to_day
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.proactive.heartbeat import Heartbeat, HeartbeatWork, Looked
@@ -19,7 +20,7 @@ from relay.memory.writing.summaries import format_message
 
 RECALLED = 8
 ALL_DAY = (0, 24)
-"""All hours are active, because the person chose the hour."""
+"""All hours are active, because the person chose the hour. A rule of hours that names none comes only by day."""
 CHECK_SECONDS = 240
 AGAIN = timedelta(minutes=30)
 """How long to wait after a failure before checking again."""
@@ -38,7 +39,8 @@ async def check(lookout: Lookout, one: DueReminder, now: datetime) -> Checked:
     state = await lookout.store.proactive_gate(one.space_id, one.user_id, lookout.gate.budget.day())
     if one.user_id not in lookout.allowed():
         return Checked("", NO_ACCESS)
-    if why := explain_closed(state, lookout.limits, one.tzinfo, ALL_DAY):
+    hours = ALL_DAY if keep_to_day(one.rule) == one.rule else ACTIVE_HOURS
+    if why := explain_closed(state, lookout.limits, one.tzinfo, hours):
         return Checked("", why, again=now + AGAIN if state.answering or not one.rule else None)
     try:
         found = await recall(lookout, one)

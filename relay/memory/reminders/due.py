@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from relay.core.frozen import frozen
 from relay.core.text import escape_lines, escape_markdown, one_line
-from relay.memory.reminders.recurrence import BadRule, last_occurrence, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import BadRule, by_day, last_occurrence, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import Checked, DueReminder, MovedOn, ReminderMessage, ReminderWork
 
 LATE = timedelta(minutes=2)
@@ -22,6 +22,8 @@ MOST_AN_HOUR = 20
 HOLD = timedelta(minutes=10)
 """How long reminders wait after too many messages; then they are combined."""
 MOST_ASKED = 3
+AGAIN_MINUTES = 60
+"""After how many minutes a question is repeated by day, unless the person says otherwise."""
 CHECKS_AT_ONCE = 4
 """How many checks run at once; the other due ones follow. Each asks a model up to twice, within one job's time."""
 
@@ -159,6 +161,7 @@ def move_on(one: DueReminder, now: datetime, event: str) -> MovedOn:
         following = next_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, max(now, one.occurrence or due))
     if event == "fired" and one.kind == "ask" and one.repeat_minutes and asked < MOST_ASKED:
         again = now + timedelta(minutes=one.repeat_minutes)
+        again = by_day(again, one.tzinfo) if one.repeat_minutes == AGAIN_MINUTES else again
         if following is None or again < following:
             return replace(moved, next_at=again, occurrence=one.occurrence or due, asked=asked, status="active")
     return replace(moved, next_at=following, status="ended" if following is None else "active")

@@ -1,7 +1,7 @@
 """When a reminder is due: once, or repeatedly by a rule over local time. Pure.
 
-Rules are RRULEs (RFC 5545, 3.3.10) with the parts FREQ, INTERVAL, BYDAY, BYMONTHDAY, BYMONTH, BYSETPOS, COUNT and
-UNTIL, computed by `dateutil.rrule` over local time without a zone. The zone is attached to each occurrence, so 9:00
+Rules are RRULEs (RFC 5545, 3.3.10) with the parts FREQ, INTERVAL, BYHOUR, BYDAY, BYMONTHDAY, BYMONTH, BYSETPOS, COUNT
+and UNTIL, computed by `dateutil.rrule` over local time without a zone. The zone is attached to each occurrence, so 9:00
 stays 9:00 across daylight saving. A time that the clocks skip moves forward by the length of the gap; if a time occurs
 twice, the first counts.
 """
@@ -18,7 +18,7 @@ from relay.core.frozen import frozen
 from relay.memory.reminders.rule_days import STEPS, comes
 from relay.memory.rows.proactive.reminders import ReminderKind
 
-PARTS = frozenset(("FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYMONTH", "BYSETPOS", "COUNT", "UNTIL"))
+PARTS = frozenset(("FREQ", "INTERVAL", "BYHOUR", "BYDAY", "BYMONTHDAY", "BYMONTH", "BYSETPOS", "COUNT", "UNTIL"))
 FREQUENCIES = frozenset(("MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"))
 RULE_LENGTH = 200
 LEAST_GAP = timedelta(minutes=5)
@@ -31,6 +31,11 @@ LONGEST_WAIT = timedelta(days=20 * 366)
 """A rule without an occurrence in this time has none."""
 NEAR = timedelta(hours=25)
 """The farthest that a time moved by a clock change can be from its time by the rule, with a day to spare."""
+
+DAY_HOURS = (8, 21)
+"""The hours of the day, the last excluded, to which reminders keep that name none."""
+ROUND_THE_CLOCK = timedelta(hours=6)
+"""Rules with steps from here on count the night: a medicine every 8 hours."""
 
 NEVER = "That day never comes. For the last day of each month, write: every month on the 31st 9:00."
 
@@ -99,15 +104,37 @@ def read_rule(text: str, start: datetime, least: timedelta = LEAST_GAP) -> Rule:
         raise BadRule("Please give one rule at a time.")
     if not possible:
         raise BadRule(NEVER)
+    if {"BYHOUR", "BYSETPOS"} <= set(parts):
+        raise BadRule("BYHOUR and BYSETPOS can't be combined.")
     check_gap(dates, start, least)
     step = STEPS.get(parts["FREQ"]) if "COUNT" not in parts else None
     return Rule(dates, start, step and step * int(interval))
 
 
+def keep_to_day(rule: str) -> str:
+    """Returns a rule that comes several times a day, limited to its hours by day, unless it names hours or its steps
+    are long. Other rules stay."""
+    parts = dict(one.partition("=")[::2] for one in rule.split(";"))
+    step, interval = STEPS.get(parts["FREQ"]) if "FREQ" in parts else None, parts.get("INTERVAL", "1")
+    if step is None or "BYHOUR" in parts or not interval.isdecimal() or step * int(interval) >= ROUND_THE_CLOCK:
+        return rule
+    return f"{rule};BYHOUR={','.join(str(hour) for hour in range(*DAY_HOURS))}"
+
+
+def by_day(at: datetime, zone: tzinfo) -> datetime:
+    """Returns a moment (with a zone), moved to the next morning if it is at night."""
+    begin, end = DAY_HOURS
+    return at if begin <= at.astimezone(zone).hour < end else next_clock(time(begin), zone, at)
+
+
 def check_gap(dates: rrule, start: datetime, least: timedelta) -> None:
     """Raises `BadRule` if a rule has no occurrence, or two that are closer than `least`."""
     before = None
-    for one in islice(within(dates, start), CHECKED):
+    try:
+        found = list(islice(within(dates, start), CHECKED))
+    except ValueError:  # its steps never reach its hours
+        raise BadRule(NEVER) from None
+    for one in found:
         if before is not None and one - before < least:
             raise BadRule(f"That is too often. There must be at least {in_words(least)} between two reminders.")
         before = one

@@ -24,14 +24,26 @@ def say_rule(rule: str, start: datetime, zone: str = "") -> str:
     parts = dict(part.partition("=")[::2] for part in rule.split(";"))
     try:
         said = say_step(parts, start)
+        hours = sorted({int(hour) for hour in parts.get("BYHOUR", "").split(",") if hour})
         end = f" until {last_day(parts['UNTIL'], start)}" if "UNTIL" in parts else ""
         end += f", {pluralize(int(parts['COUNT']), 'time')}" if "COUNT" in parts else ""
     except (KeyError, ValueError):
         return f"by the rule {rule}"
-    if parts["FREQ"] not in ("MINUTELY", "HOURLY"):
-        said += f" at {start.hour}:{start:%M}"
+    if parts["FREQ"] in ("MINUTELY", "HOURLY"):
+        said += say_hours(hours)
+    else:
+        said += f" at {join([f'{hour}:{start:%M}' for hour in hours or [start.hour]])}"
         said += f" ({zone})" if zone else ""
     return said + end
+
+
+def say_hours(hours: list[int]) -> str:
+    """Says the hours of the day in which a rule of hours or minutes comes."""
+    if not hours or len(hours) == 24:
+        return ""
+    if hours == list(range(hours[0], hours[-1] + 1)):
+        return f" from {hours[0]}:00 to {hours[-1] + 1}:00"
+    return f" in the hours from {join([f'{hour}:00' for hour in hours])}"
 
 
 def last_day(until: str, start: datetime) -> str:
