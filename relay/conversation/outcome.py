@@ -117,4 +117,5 @@ def describe_answer(
         "diagnostic": diagnostic(said.prompt.record) if choices.diagnostics else "",
         "acting": list(said.prompt.new_preferences),
         "other": other.intents.text if other else "",
+        "tainted_by": list(said.prompt.record.tainted_by),
     }

@@ -18,7 +18,7 @@ from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import changes_keyboard, choice_text, memory_line
 from relay.surfaces.chat.reply import ButtonReply, button
 from relay.surfaces.telegram.outgoing import replies
-from relay.surfaces.telegram.outgoing.render import answer_buttons, answer_parts, message_parts
+from relay.surfaces.telegram.outgoing.render import ASKS_FIRST, answer_buttons, answer_parts, message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import ends_with_line
 from tests.standins.fakes import FakeMessenger
@@ -100,6 +100,16 @@ def test_a_note_about_four_files_leaves_room_for_memory_and_budget() -> None:
 def test_the_reason_why_nothing_was_learned_is_given_once(sign: str, line: str) -> None:
     (part,) = answer_parts(Answer("Text.", unlearned=True, signs=(sign,)), DM, 9)
     assert part.request["text"] == f"Text.\n\n{line}"
+
+
+def test_a_line_that_waits_because_of_a_file_says_so() -> None:
+    def line(*taints: str, status: str = "pending") -> str:
+        told = Answer("Text.", changes=[change(status=status)], tainted_by=taints)
+        return str(answer_parts(told, DM, 9)[-1].request["text"])
+
+    assert line("recent").endswith(f"Waiting for your tap · {ASKS_FIRST}")
+    for other in (line(), line("recalled"), line("recent", "people"), line("recent", status="applied")):
+        assert ASKS_FIRST not in other
 
 
 @pytest.mark.parametrize("sign", ["x", "🐈"])

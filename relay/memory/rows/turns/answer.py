@@ -47,6 +47,8 @@ class Answer:
     """Which memories went into it, for readers who want to see that."""
     signs: tuple[str, ...] = ()
     """Signs about memory and this conversation to show with the answer, as `relay.signs_of` names them."""
+    tainted_by: tuple[str, ...] = ()
+    """Where its prompt had others' words, as in a `PromptRecord`."""
     other: str = ""
     """The second of two answers; empty: there is only one."""
     order: str = ""
