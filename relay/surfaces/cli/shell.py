@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import os
+import signal
 import sys
 from collections.abc import Coroutine
 from typing import Any
@@ -36,12 +38,39 @@ def run_work(work: Coroutine[Any, Any, object], as_json: bool = False) -> None:
     gc.enable()
     gc.freeze()  # imported objects stay, so the garbage collector need not check them
     try:
-        asyncio.run(work)
+        asyncio.run(_stop_on_signals(work))
     except RelayError as error:
         if not as_json:
             raise
         print_json({"error": error_text(error)})
         sys.exit(exit_code(error))
+
+
+async def _stop_on_signals(work: Coroutine[Any, Any, object]) -> None:
+    """Runs work that the first SIGTERM or SIGHUP (the terminal was closed) interrupts as Ctrl-C does, so that nothing
+    that it has started stays behind. With nohup, SIGHUP stays ignored."""
+    loop, task, heard = asyncio.get_running_loop(), asyncio.current_task(), list[int]()
+
+    def stop(number: int) -> None:
+        if number != signal.SIGTERM:
+            for descriptor in filter(os.isatty, (1, 2)):  # it is gone, and writing to it would fail
+                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+        loop.remove_signal_handler(number)
+        heard.append(number)
+        if task:
+            task.cancel()
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            with contextlib.suppress(NotImplementedError):
+                loop.add_signal_handler(number, stop, number)
+    try:
+        await work
+    except asyncio.CancelledError:
+        if not heard:
+            raise
+        sys.exit(128 + heard[0])
 
 
 def run_result(work: Coroutine[Any, Any, object], as_json: bool) -> None:
