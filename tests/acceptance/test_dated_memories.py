@@ -95,6 +95,16 @@ async def test_a_past_event_offers_no_reminder(world: World) -> None:
 
 
 @AUTO
+async def test_an_event_that_was_undone_offers_no_reminder_any_more(world: World) -> None:
+    finds(world, "driving", EXAM, kind="event", valid_from=str(DAY))
+    answer = await says(world, "My driving test is in twenty days, and I am quite nervous.", "Good luck!")
+    shown = await with_button(world, answer, "⏰ Remind me?")
+    await press(world, shown, "Undo / Edit…")
+    await press(world, await with_button(world, answer, "↩ Undo: "), "↩ Undo: ")
+    await world.tg.wait_for(lambda: "⏰ Remind me?" not in shown.buttons)
+
+
+@AUTO
 async def test_a_forgotten_goal_can_no_longer_become_a_reminder(world: World) -> None:
     shared_relay = relay_of(world)
     finds(world, "thesis", "Ada wants to hand in her thesis.", kind="goal", deadline=str(DAY))

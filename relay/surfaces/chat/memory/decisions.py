@@ -39,6 +39,7 @@ from relay.surfaces.chat.memory_buttons import (
 )
 from relay.surfaces.chat.memory_pages import history_page
 from relay.surfaces.chat.memory_views import HistoryView
+from relay.surfaces.chat.reminders.dated import standing_offers
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 
 DECISIONS: dict[str, Decision] = {"u": "undo", "k": "keep", "x": "discard"}
@@ -123,4 +124,4 @@ def _keyboard(call: ChatContext, found: TurnChanges, opened: bool) -> list[list[
     if found.place.turn_id is None:
         raise NotAllowed(NOT_YOURS)
     own = changes_keyboard(found.changes, found.place.turn_id, opened, found.place.keeps)
-    return [*own, *other_rows(call.said.rows)]
+    return [*own, *standing_offers(other_rows(call.said.rows), found.changes)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from relay.commands.reminders.dated import PASSED, When, remind_of, reminder_times
-from relay.core.models import Button
+from relay.core.models import Button, Rows
 from relay.core.text import shorten
 from relay.memory.rows.changes import MemoryChange
 from relay.surfaces.chat.callbacks import Callback, decode
@@ -44,6 +44,12 @@ def offer_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
         [button("⏰ Remind me?" + f" {shorten(one.content, SHOWN)}" * several, OfferReminder(one.memory_id))]
         for one in list(dated.values())[:MOST]
     ]
+
+
+def standing_offers(rows: Rows, changes: Sequence[MemoryChange]) -> list[list[Button]]:
+    """Returns a message's rows of buttons without the offers for what was undone or discarded. Pure."""
+    over = [one.memory_id for one in changes if one.status not in ("applied", "pending")]
+    return [list(row) for row in rows if not any(is_about(one, memory_id) for one in row for memory_id in over)]
 
 
 @pressed(OfferReminder)

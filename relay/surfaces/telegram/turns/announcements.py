@@ -30,7 +30,7 @@ from relay.surfaces.chat.changes import (
 from relay.surfaces.chat.contexts.markers.weights import FORMER_KEPT, UNMARKED, kept_line
 from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.chat.preferences.pages import DROPPED, FORMER_ACTING, describe_acting
-from relay.surfaces.chat.reminders.dated import offer_rows
+from relay.surfaces.chat.reminders.dated import offer_rows, standing_offers
 from relay.surfaces.chat.reminders.made import former_line, is_about, made_line, made_row
 from relay.surfaces.telegram.formatting.format import format_reply, shorten
 from relay.surfaces.telegram.formatting.split import LIMIT
@@ -106,7 +106,7 @@ async def _correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int
         request = with_lines(shown.request, lines_of_others(found))
         if len(other_rows(rows, *DECIDES)) < len(rows):
             request = with_current_lines(request, found.changes)
-            rows = current_rows(found.changes, turn_id, rows)
+            rows = standing_offers(current_rows(found.changes, turn_id, rows), found.changes)
         elif request == shown.request:
             continue
         for one in list_told(found):
