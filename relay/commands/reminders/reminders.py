@@ -239,6 +239,7 @@ async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
         raise Conflict("It waits for your OK." if one.status == "proposed" else OVER)
     if on:
         return await change(ctx, one, "paused", status="paused")
+    following_occurrence(one)  # refuses a rule that can't be read
     return await change(ctx, one, "resumed", status="active", **ahead(one))
 
 
