@@ -182,7 +182,7 @@ async def open_runtime(settings: Settings, wait: bool = False, model: Model | No
                 log.info("database migrated", version=migrations.load().version)
             if (await migrations.present(storage.database)).moving:
                 raise SchemaError(
-                    f"A `{RELAY} move` or `restore` into this database is under way. If it was interrupted, run it again."
+                    f"A `{RELAY} move` or `restore` into this database is under way, or was interrupted: run it again."
                 )
             async with open_clients(settings) as clients:
                 yield Runtime(clients, storage, instance.name, budget, model)
