@@ -110,6 +110,7 @@ declare
         select m from relay.judged_next(p_own.thread_id, p_own.through_message_id, last_said) m order by m.id);
     redo judge_again;
     reached bigint;
+    leaving bigint[] := '{}';
 begin
     if cardinality(batch) = 0 then
         reached := greatest(p_own.through_message_id, last_said);
@@ -117,6 +118,10 @@ begin
         order by from_message_id limit 1;
         batch := array(select m from relay.judged_next(
             p_own.thread_id, redo.from_message_id - 1, redo.through_message_id) m order by m.id);
+    end if;
+    if redo.from_message_id is not null then
+        leaving := array(select memory_id from relay.judged_before(
+            p_own.thread_id, redo.from_message_id, redo.through_message_id));
     end if;
     if cardinality(batch) = 0 then
         delete from judge_again where thread_id = p_own.thread_id and from_message_id = redo.from_message_id;
@@ -140,8 +145,7 @@ begin
                 from memory k
                 where k.turn_id in (select turn_id from unnest(batch) where turn_id is not null)
                     and k.status in ('active', 'pending')
-                    and (redo.from_message_id is null or k.id not in (select memory_id from relay.judged_before(
-                        p_own.thread_id, redo.from_message_id, redo.through_message_id)))), '[]'))
+                    and k.id <> all (leaving)), '[]'))
         from thread t join space s on s.id = t.space_id where t.id = p_own.thread_id);
 end $$;
 
