@@ -70,6 +70,7 @@ ENGLISH = Language(
     weekends=words("weekend weekends"),
     weekly=words("weekdays workdays weekends"),
     until=words("until till"),
+    windows={"from": words("to until till - –"), "between": words("and")},
     limits=words("by before after from since between until till or past to than"),
     goes_on=words("until till starting from except"),
     barring=frozenset(("but not", "not on")),

@@ -87,6 +87,7 @@ GERMAN = Language(
     weekends=words("wochenende wochenends"),
     weekly=words("werktags wochentags wochenends"),
     until=words("bis"),
+    windows={"von": words("bis - –"), "zwischen": words("und")},
     limits=words("bis vor nach ab seit zwischen oder spätestens frühestens ca. ca circa"),
     goes_on=words("bis ab ausser"),
     barring=frozenset(("aber nicht", "nicht am")),

@@ -77,6 +77,8 @@ class Language:
     weekly: Words
     """Those words for workdays and weekends that mean every one: weekdays, but not weekday."""
     until: Words
+    windows: Mapping[str, Words]
+    """Words before the first hour of a rhythm, with those before its last: from 9 to 18."""
     limits: Words
     """Words before a time that show that it isn't the time of the reminder: by, before, from."""
     goes_on: Words

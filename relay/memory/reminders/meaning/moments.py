@@ -35,19 +35,22 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     if unit in (MINUTE, HOUR):
         if clock is not None or reading.has_day or (unit == MINUTE and reading.of_hour is not None):
             return Open("Every how many days, and at what time? Write: every day 8:00.")
-        begin = first_step(amount, unit, reading.of_hour, now)
+        begin = first_step(reading, amount, now)
     elif clock is None:
         every = "every" if language.code == "en" else "jeden"
         return Open(f"At what time? Write it after the day: {every} {language.example}.", lacking=True)
     else:
-        begin = place_time(now.date(), clock)
+        begin = place_time(now.date(), clock.replace(hour=reading.hours[0]) if reading.hours else clock)
     keep_day(reading, begin.date())
-    parts = [f"FREQ={FREQUENCY[unit]}", *list_days(reading)]
+    hours = list_hours(reading, amount)
+    if reading.window and unit == HOUR and amount > 1:
+        amount, unit = 1, DAY  # the hours say it
+    parts = [f"FREQ={FREQUENCY[unit]}", *hours, *list_days(reading)]
     interval = [f"INTERVAL={amount}"] if amount > 1 else []
     # The interval counts from the first day: every 2 weeks on Monday begins on the coming Monday.
     within = interval if unit in (MINUTE, HOUR) else []
     # That day is the one that was said: every 4 years on 29 February begins in a leap year.
-    opening = [parts[0], *list_days(reading, exact=amount > 1)]
+    opening = [parts[0], *hours, *list_days(reading, exact=amount > 1)]
     first = next_occurrence(read_rule(";".join([*opening, *within]), begin), zone, now)
     if first is None:
         return Open("That day never comes. Write, for example: every monday 8:00 until 2030-12-31.")
@@ -74,12 +77,28 @@ def fits_day(reading: Reading, amount: int) -> bool:
     return not reading.weekdays or reading.unit == WEEK
 
 
-def first_step(amount: int, unit: str, of_hour: int | None, now: datetime) -> datetime:
-    """Returns the first local time of a rule of minutes or hours: after one step, or at the next minute `of_hour`."""
+def first_step(reading: Reading, amount: int, now: datetime) -> datetime:
+    """Returns the first local time of a rule of minutes or hours: after one step, at the next minute `of_hour`, or the
+    beginning of its window today."""
     local = now.replace(tzinfo=None, second=0, microsecond=0)
-    if of_hour is None:
-        return local + timedelta(minutes=amount * (60 if unit == HOUR else 1))
-    return local.replace(minute=of_hour) + timedelta(hours=int(local.minute >= of_hour))
+    if reading.window is not None:
+        hour, minute = divmod(reading.window[0], 60)
+        return local.replace(hour=hour, minute=minute if reading.of_hour is None else reading.of_hour)
+    if reading.of_hour is None:
+        return local + timedelta(minutes=amount * (60 if reading.unit == HOUR else 1))
+    return local.replace(minute=reading.of_hour) + timedelta(hours=int(local.minute >= reading.of_hour))
+
+
+def list_hours(reading: Reading, amount: int) -> list[str]:
+    """Returns the part of a rule that chooses hours. The last hour of a window counts if the rule comes in it."""
+    hours = reading.hours
+    if reading.window is not None:
+        first, last = reading.window
+        minute = first % 60 if reading.of_hour is None else reading.of_hour
+        steps = range(first // 60, 24, amount if reading.unit == HOUR else 1)
+        late = last if reading.unit == HOUR else last - 1
+        hours = tuple(hour for hour in steps if hour * 60 + minute <= late)
+    return [f"BYHOUR={','.join(map(str, hours))}"] if hours else []
 
 
 def keep_day(reading: Reading, begin: date) -> None:

@@ -28,6 +28,10 @@ class Reading:
     """The hour can mean nothing else: 18:30, 9 pm, 9 Uhr."""
     half: bool = False
     """It was said with am or pm."""
+    hours: tuple[int, ...] = ()
+    """All hours, if a rhythm of days has several."""
+    window: tuple[int, int] | None = None
+    """The first and the last minute of the day of a rhythm of minutes or hours."""
     part: str = ""
     """A part of the day: one of the language's `parts`."""
     habit: bool = False

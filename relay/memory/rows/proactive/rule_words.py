@@ -30,19 +30,21 @@ def say_rule(rule: str, start: datetime, zone: str = "") -> str:
     except (KeyError, ValueError):
         return f"by the rule {rule}"
     if parts["FREQ"] in ("MINUTELY", "HOURLY"):
-        said += say_hours(hours)
+        hourly = parts["FREQ"] == "HOURLY" and parts.get("INTERVAL", "1") == "1"
+        said += say_hours(hours, start.minute if hourly else None)
     else:
         said += f" at {join([f'{hour}:{start:%M}' for hour in hours or [start.hour]])}"
         said += f" ({zone})" if zone else ""
     return said + end
 
 
-def say_hours(hours: list[int]) -> str:
-    """Says the hours of the day in which a rule of hours or minutes comes."""
+def say_hours(hours: list[int], minute: int | None) -> str:
+    """Says the hours of the day in which a rule of hours or minutes comes. `minute`: at which of each; None: several."""
     if not hours or len(hours) == 24:
         return ""
     if hours == list(range(hours[0], hours[-1] + 1)):
-        return f" from {hours[0]}:00 to {hours[-1] + 1}:00"
+        last = f"{hours[-1] + 1}:00" if minute is None else f"{hours[-1]}:{minute:02}"
+        return f" from {hours[0]}:{minute or 0:02} to {last}"
     return f" in the hours from {join([f'{hour}:00' for hour in hours])}"
 
 
