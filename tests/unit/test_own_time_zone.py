@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relay.commands.session.settings import zones_named
-from relay.core.zones import say_zone
+from relay.commands.session.zones import say_zone
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.choices import Choices
 from tests.unit.test_commands import ADA, Canned, call, known, opened, row, told

@@ -12,7 +12,6 @@ from tests.unit.test_due import due
     ("rule", "said"),
     [
         ("FREQ=DAILY", "every day at 8:00"),
-        ("FREQ=DAILY;BYHOUR=8,20", "every day at 8:00 and 20:00"),
         ("FREQ=HOURLY;BYHOUR=9,10,11", "every hour from 9:00 to 11:00"),
         ("FREQ=MINUTELY;INTERVAL=30;BYHOUR=9,10,11", "every 30 minutes from 9:00 to 12:00"),
         ("FREQ=DAILY;COUNT=1", "every day at 8:00, 1 time"),

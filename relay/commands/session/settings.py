@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo, available_timezones
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.commands.reminders.zones import move_recurring
+from relay.commands.session.zones import zone_at
 from relay.core.errors import OutOfRange
 from relay.core.frozen import frozen
 from relay.core.text import shorten
-from relay.core.zones import zone_at
 from relay.memory.rows.choices import VALUES, Choices
 
 FLAGS = ("sound", "previews", "tools", "diagnostics", "keep", "reactions", "tags", "compare")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, tzinfo
 
+from relay.commands.session.zones import say_zone
 from relay.core.program import RELAY
-from relay.core.zones import say_zone
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.proactive.rule_words import say_rule
 from relay.surfaces.chat.context import ChatContext

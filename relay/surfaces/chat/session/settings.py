@@ -8,9 +8,9 @@ from typing import Literal
 
 from relay.commands.session.settings import INSTALLATION, Choice, Moved
 from relay.commands.session.settings import settings as settings_command
+from relay.commands.session.zones import say_zone
 from relay.core.models import Button
 from relay.core.text import escape_markdown
-from relay.core.zones import say_zone
 from relay.memory.rows.choices import Choices
 from relay.surfaces.chat.callbacks import AboutPerson
 from relay.surfaces.chat.context import ChatContext
