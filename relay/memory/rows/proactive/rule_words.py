@@ -39,7 +39,7 @@ def say_rule(rule: str, start: datetime, zone: str = "") -> str:
 
 
 def say_hours(hours: list[int], minute: int | None) -> str:
-    """Says the hours of the day in which a rule of hours or minutes comes. `minute`: the one of each hour; None: several."""
+    """Says the hours of the day in which a rule of hours or minutes comes. `minute`: of each hour; None: several."""
     if not hours or len(hours) == 24:
         return ""
     if hours == list(range(hours[0], hours[-1] + 1)):
