@@ -383,7 +383,6 @@ begin
         perform relay.join_parts(p_message);
     end if;
     update message set untrusted = jsonb_path_exists(blocks, '$[*].untrusted') where id = p_message.id;
-    perform relay.judge_edited(p_message);
 end $$;
 
 -- Returns the words in blocks: of a file (p_file), or beside it. Files that the message only replies to don't count.

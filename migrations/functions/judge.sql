@@ -49,20 +49,6 @@ create or replace trigger message_teaches before insert on relay.message
 create or replace trigger message_judged after insert on relay.message
     for each row execute function relay.owe_judging();
 
--- Owes judging an edited message again, if it was judged: what rests on its old words goes as the new ones are judged.
-create or replace function relay.judge_edited(p_message relay.message) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-begin
-    if p_message.teaches and p_message.id <= (
-        select through_message_id from judging where thread_id = p_message.thread_id)
-    then
-        perform relay.owe_sooner('judging', p_message.thread_id::text,
-            jsonb_build_object('thread_id', p_message.thread_id), '-infinity');
-        insert into judge_again (thread_id, from_message_id, through_message_id, at)
-        values (p_message.thread_id, p_message.id, p_message.id, now()) on conflict do nothing;
-    end if;
-end $$;
-
 -- Returns the next messages of a thread to judge, within a count and a length: on the record, allowed to teach, and not
 -- of an answer that was stopped because their author lost access. p_through: the last one at most.
 create or replace function relay.judged_next(p_thread_id bigint, p_after bigint, p_through bigint)
@@ -99,8 +85,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from (select) always left join choice c on c.user_id = p_message.user_id
 $$;
 
--- Returns a thread's next work: messages after the cursor (again: those that only keywords have judged, or that
--- were edited since), a few before them, and what their turns already taught. {end}: where the cursor goes if nothing is left (the `after` of a second
+-- Returns a thread's next work: messages after the cursor (again: those that only keywords have judged), a few before
+-- them, and what their turns already taught. {end}: where the cursor goes if nothing is left (the `after` of a second
 -- judgement, if set).
 create or replace function relay.judging_batch(p_own relay.judging) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -110,7 +96,6 @@ declare
         select m from relay.judged_next(p_own.thread_id, p_own.through_message_id, last_said) m order by m.id);
     redo judge_again;
     reached bigint;
-    leaving bigint[] := '{}';
 begin
     if cardinality(batch) = 0 then
         reached := greatest(p_own.through_message_id, last_said);
@@ -118,10 +103,6 @@ begin
         order by from_message_id limit 1;
         batch := array(select m from relay.judged_next(
             p_own.thread_id, redo.from_message_id - 1, redo.through_message_id) m order by m.id);
-    end if;
-    if redo.from_message_id is not null then
-        leaving := array(select memory_id from relay.judged_before(
-            p_own.thread_id, redo.from_message_id, redo.through_message_id));
     end if;
     if cardinality(batch) = 0 then
         delete from judge_again where thread_id = p_own.thread_id and from_message_id = redo.from_message_id;
@@ -145,7 +126,7 @@ begin
                 from memory k
                 where k.turn_id in (select turn_id from unnest(batch) where turn_id is not null)
                     and k.status in ('active', 'pending')
-                    and k.id <> all (leaving)), '[]'))
+                    and (redo.from_message_id is null or k.derivation ->> 'name' <> 'keyword judge')), '[]'))
         from thread t join space s on s.id = t.space_id where t.id = p_own.thread_id);
 end $$;
 

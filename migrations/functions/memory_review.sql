@@ -321,7 +321,7 @@ begin
     held := relay.turn_of_finding(said);
     if p_finding ->> 'action' = 'refresh' and exists (
         select from memory where id = (p_finding ->> 'memory_id')::bigint
-            and (turn_id = held.id or source_message_id = said.id) and status in ('active', 'pending'))
+            and (turn_id = held.id or source_message_id = said.id))
     then
         return;
     end if;
@@ -341,49 +341,25 @@ begin
     end if;
 end $$;
 
--- Returns the changes that messages made which are judged again: what keywords found, and what rests on words that were
--- edited since. Leaves out what a person confirmed, or what was said again.
-create or replace function relay.judged_before(p_thread_id bigint, p_from bigint, p_through bigint)
-returns setof relay.memory_change
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select c.* from memory m join memory_change c on c.memory_id = m.id
-    where m.thread_id = p_thread_id and m.source_message_id between p_from and p_through
-        and m.status in ('active', 'pending') and c.action in ('learn', 'supersede', 'merge')
-        and c.status in ('applied', 'pending') and c.decided_at is null and not m.pinned
-        and m.validated_at is null and p_through >= all (m.evidence) and not relay.changed_since(c)
-        and case m.derivation ->> 'name' when 'keyword judge' then true when 'judge' then relay.edited_since(c, m)
-            when 'tag' then relay.edited_since(c, m) end
-    order by c.id desc
-$$;
-
--- Tests whether the message behind a change was edited after it.
-create or replace function relay.edited_since(p_change relay.memory_change, p_memory relay.memory) returns boolean
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select exists (
-        select from message_version
-        where message_id = p_memory.source_message_id and replaced_at > p_change.created_at)
-$$;
-
--- Undoes these changes, last first.
-create or replace function relay.retire_judged(p_thread_id bigint, p_from bigint, p_through bigint) returns void
+-- Undoes what keywords found in messages that a model judges now, unless a person confirmed it, or it was said again.
+create or replace function relay.retire_keywords(p_thread_id bigint, p_from bigint, p_through bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     change memory_change;
 begin
-    for change in select * from relay.judged_before(p_thread_id, p_from, p_through) loop
-        if change.status = 'applied' then
-            perform relay.take_back(change);
-        else
-            update memory set status = 'discarded', updated_at = now() where id = change.memory_id;
-            update memory_change set status = 'undone', decided_at = now() where id = change.id;
-        end if;
+    for change in
+        select c.* from memory m join memory_change c on c.memory_id = m.id
+        where m.thread_id = p_thread_id and m.derivation ->> 'name' = 'keyword judge'
+            and m.source_message_id between p_from and p_through and m.status in ('active', 'pending')
+            and c.action = 'learn' and c.status in ('applied', 'pending') and c.decided_at is null and not m.pinned
+            and m.validated_at is null and p_through >= all (m.evidence) and not relay.changed_since(c)
+        for update of m
+    loop
+        update memory set status = 'discarded', updated_at = now() where id = change.memory_id;
+        update memory_change set status = 'undone', decided_at = now() where id = change.id;
         update announcement set changes = array_remove(changes, change.id), status = 'due'
         where turn_id = change.turn_id and change.id = any (changes);
-        if found then
-            perform relay.announce(t, '{}') from turn t where t.id = change.turn_id;
-        else
-            perform relay.owe_correction(change.turn_id);
-        end if;
+        perform relay.announce(t, '{}') from turn t where t.id = change.turn_id;
     end loop;
 end $$;
 
@@ -411,7 +387,7 @@ begin
     end if;
     perform relay.hold_memory((select space_id from thread where id = own.thread_id));
     if redo is not null then
-        perform relay.retire_judged(own.thread_id, redo, through);
+        perform relay.retire_keywords(own.thread_id, redo, through);
         update judge_again set from_message_id = through + 1
         where thread_id = own.thread_id and from_message_id = redo and through_message_id > through;
         delete from judge_again where thread_id = own.thread_id and from_message_id = redo;

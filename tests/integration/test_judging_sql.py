@@ -23,7 +23,6 @@ from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
-from tests.integration.edits import answered, edit_of
 from tests.integration.turn_driver import (
     ADA,
     BEN,
@@ -565,42 +564,6 @@ async def test_the_question_of_a_replaced_answer_is_judged_again(driver: TurnDri
     await judge_due(judge(driver.store, small))
     assert [row[0] for row in await memories(sql)] == ["Ada lives in Lisbon."]
     assert small.judged == 2
-
-
-async def test_an_edit_withdraws_what_rested_on_the_old_words(driver: TurnDriver, sql: Sql) -> None:
-    small = Small(Nokia="Ada has a Nokia phone.", Fairphone="Ada has a Fairphone.")
-    _, _, update = await answered(
-        driver, "Since last week my phone has been a Nokia, and it is tiny.", fact(ADA, "uses a Nokia")
-    )
-    await judge_due(judge(driver.store, small))
-    assert [row[0] for row in await memories(sql)] == ["uses a Nokia", "Ada has a Nokia phone."]
-    await driver.store.edit(edit_of(update, "Since last week my phone has been a Fairphone, and it is tiny."))
-    assert await judge_due(judge(driver.store, small)) == 1
-    assert [row[0] for row in await memories(sql)] == ["Ada has a Fairphone."]
-    read = [one.messages for one in small.requests if one.tools[0]["name"] == "keep"][-1]
-    assert "Nokia" not in str(read), "the judge must not take it for known"
-    (told,) = await due_announcements(driver.store)
-    assert [one.content for one in told.changes if one.id in told.tells] == ["Ada has a Fairphone."]
-    await driver.store.edit(edit_of(update, "never mind", at=2))
-    assert await judge_due(judge(driver.store, small)) == 1
-    assert await memories(sql) == []
-    assert await judge_due(judge(driver.store, small)) == 0
-
-
-async def test_an_edit_keeps_what_still_holds_or_was_confirmed(driver: TurnDriver, sql: Sql) -> None:
-    small = Small(Nokia="Ada has a Nokia phone.", garden="Ada has a garden.")
-    _, _, update = await answered(driver, "Since last week my phone has ben a Nokia, for the garden.")
-    await judge_due(judge(driver.store, small))
-    await sql("update memory set validated_at = now() where content like '%garden%'")
-
-    def same(text: str) -> list[Json]:
-        known = next(int(line.split()[0]) for line in text.splitlines() if "Nokia" in line)
-        return [{"new": 1, "is": "same", "known": known}]
-
-    small.decides = same
-    await driver.store.edit(edit_of(update, "Since last week my phone has been a Nokia, for work."))
-    await judge_due(judge(driver.store, small))
-    assert sorted(row[0] for row in await memories(sql)) == ["Ada has a Nokia phone.", "Ada has a garden."]
 
 
 async def test_judging_waits_while_the_budget_is_used_up(driver: TurnDriver, sql: Sql) -> None:
