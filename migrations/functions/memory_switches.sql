@@ -84,7 +84,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         union all
         select 'memory is off or paused', '/memory on' where not relay.remembers(p_turn.space_id)
         order by hint limit 1) own
-    where action ->> 'action' = 'learn'
+    where action ->> 'action' in ('learn', 'supersede')
 $$;
 
 -- Decides all pending changes of a space that this person may decide, up to 200. Returns how many were decided and how

@@ -131,6 +131,12 @@ async def test_a_remembered_fact_replaces_the_one_that_it_contradicts(world: Wor
     assert "I keep bees" in now
     assert "I moved to Lisbon" in now
     assert "Berlin" not in now
+    asked = len(world.model.requests)
+    await world.tg.wait_reply(world.dm, await world.tg.say(world.dm, world.owner, "/memory pause 1h"), timeout=30)
+    world.model.rule("I moved to Porto", decide, model=SETTLE)
+    assert "Learned" not in (refused := await remember("I moved to Porto"))
+    assert "Updated" not in refused
+    assert len(world.model.requests) == asked, "what isn't stored is read by no model"
 
 
 @pytest.mark.settings(RELAY_CAPTURE="ask")

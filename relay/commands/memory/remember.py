@@ -49,15 +49,23 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
         "subject": ctx.name,
         "by": "user",
     }
-    services = ctx.services
-    judge = Judge(ctx.store, services.summariser.gate, services.summariser.model_name, embedder=services.embedder)
-    contradicted = await find_contradicted(judge, ctx.space, ctx.user_id, ctx.name, text)
+    contradicted = await find_known(ctx, text)
     if contradicted is not None:
         supersede = {**action, "action": "supersede", "memory_id": contradicted}
         done = await ctx.store.change_memory(ctx.turn, ctx.space, [supersede])
         if not done.failed:  # as it would if that fact were gone by now
             return done
     return await ctx.store.change_memory(ctx.turn, ctx.space, [action])
+
+
+async def find_known(ctx: CommandContext, text: str) -> int | None:
+    """Returns the fact that a new one contradicts. None: there is none, or it won't be stored, so no model reads it."""
+    here = await ctx.store.controls(ctx.space, ctx.chat_id, ctx.topic_id)
+    if here.space_id is None or not here.memories or not here.remembers or here.private:
+        return None
+    services = ctx.services
+    judge = Judge(ctx.store, services.summariser.gate, services.summariser.model_name, embedder=services.embedder)
+    return await find_contradicted(judge, ctx.space, here.space_id, ctx.user_id, ctx.name, text)
 
 
 async def keep_message(

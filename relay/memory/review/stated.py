@@ -30,16 +30,15 @@ class StatedFact:
     kind: str = "fact"
 
 
-async def find_contradicted(judge: Judge, space: Space, user_id: int, name: str, text: str) -> int | None:
+async def find_contradicted(
+    judge: Judge, space: Space, space_id: int, user_id: int, name: str, text: str
+) -> int | None:
     """Returns the id of the person's fact that a new one of theirs contradicts; None if there is none, or no model can
     tell in time. Both are kept then, and compared at night."""
-    known = await judge.store.memories(space, 0, 1)
-    if known.space_id is None or not known.facts:
-        return None
     fact = StatedFact(text, user_id, name, datetime.now(UTC))
     try:
         async with asyncio.timeout(SECONDS):
-            near = await near_to(judge, known.space_id, [fact])
+            near = await near_to(judge, space_id, [fact])
             if any(row.content == text for row in near[0]):
                 return None
             charge = Charge("judge", user_id=user_id, space=space)
