@@ -84,8 +84,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'memories', memories)
         order by memories desc, id), '[]')
     from (
-        select subject_id as id, relay.called(p_space_id, subject_id, (array_agg(subject order by m.id desc))[1]) as name,
-            count(*) as memories
+        select subject_id as id, count(*) as memories, coalesce(
+            (select relay.names_in(p_space_id)) ->> subject_id::text, (array_agg(subject order by m.id desc))[1]) as name
         from memory m join space s on s.id = m.space_id and s.kind = 'group'
         where m.space_id = p_space_id and m.status = 'active' and subject_id is not null
         group by subject_id order by count(*) desc, subject_id limit 40) person
@@ -114,7 +114,8 @@ begin
         'people', relay.subjects(own),
         'memories', (
             select coalesce(jsonb_agg(to_jsonb(m) - 'derivation' - 'evidence'
-                || jsonb_build_object('subject', relay.called(own, m.subject_id, m.subject)) order by m.id desc), '[]')
+                || jsonb_build_object('subject',
+                    coalesce((select relay.names_in(own)) ->> m.subject_id::text, m.subject)) order by m.id desc), '[]')
             from memory m where m.id = any (page)));
 end $$;
 
@@ -237,7 +238,8 @@ begin
         'space_id', own, 'total', every, 'pending', cardinality(waiting), 'offset', starts,
         'changes', (
             select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'action', c.action, 'status', c.status,
-                'memory_id', m.id, 'kind', m.kind, 'subject', relay.called(own, m.subject_id, m.subject),
+                'memory_id', m.id, 'kind', m.kind,
+                'subject', coalesce((select relay.names_in(own)) ->> m.subject_id::text, m.subject),
                 'subject_id', m.subject_id, 'content', relay.content_after(c, m.content), 'before', c.before ->> 'content',
                 'at', c.created_at, 'decided_at', c.decided_at,
                 'yours', relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin))

@@ -40,9 +40,17 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from relay.people_in(p_space_id)
 $$;
 
+-- Returns what the people of a group are called in lists: {user id: name}; empty elsewhere. Lists call it once.
+create or replace function relay.names_in(p_space_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select case when (select kind from space where id = p_space_id) = 'group' then coalesce((
+            select jsonb_object_agg(user_id, concat_ws(' ', name, '(' || mark || ')'))
+            from relay.people_in(p_space_id)), '{}')
+        else '{}' end
+$$;
+
 -- Returns what a person of a group is called in lists; else p_name.
 create or replace function relay.called(p_space_id bigint, p_user_id bigint, p_name text) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce((select concat_ws(' ', name, '(' || mark || ')') from relay.people_in(p_space_id)
-        where user_id = p_user_id and exists (select from space where id = p_space_id and kind = 'group')), p_name)
+    select coalesce(relay.names_in(p_space_id) ->> p_user_id::text, p_name)
 $$;
