@@ -4,8 +4,10 @@
 create or replace function relay.bare_name(p_name text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case when bare in ('', 'you', 'system', 'assistant', 'the assistant', 'memory') then 'somebody' else bare end
-    from (select lower(btrim(left(btrim(regexp_replace(translate(normalize(p_name, nfkc),
-        '[](){}<>:"`|=〈〉⟨⟩‹›«»“”„「」【】꞉∶', ''), '\s+', ' ', 'g')), 40))) as bare) named
+    from (select lower(btrim(left(btrim(regexp_replace(regexp_replace(translate(normalize(p_name, nfkc),
+        '[](){}<>:"`|=〈〉⟨⟩‹›«»“”„「」【】꞉∶', ''),
+        '[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]', '', 'g'), '\s+', ' ', 'g')), 40))) as bare
+    ) named
 $$;
 
 -- Returns who has spoken in a space, under the name that they used last. `mark` tells namesakes apart: the username, else

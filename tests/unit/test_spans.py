@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -45,3 +45,20 @@ def test_text_without_a_future_time_is_refused(text: str) -> None:
 def test_any_text_gives_a_future_time_or_none(text: str) -> None:
     found = parse_until(text, NOW)
     assert found is None or found > NOW
+
+
+@pytest.mark.parametrize(
+    ("now", "text", "at"),
+    [
+        ("2027-03-28T00:30:00+00:00", "2h", "2027-03-28T02:30:00+00:00"),
+        ("2027-10-31T00:30:00+00:00", "1h", "2027-10-31T01:30:00+00:00"),
+        ("2027-10-31T01:06:00+00:00", "30m", "2027-10-31T01:36:00+00:00"),
+        ("2027-10-31T01:06:00+00:00", "until 2:30", "2027-10-31T01:30:00+00:00"),
+        ("2027-10-31T00:06:00+00:00", "until 2:30", "2027-10-31T00:30:00+00:00"),
+        ("2027-10-30T10:00:00+00:00", "1d", "2027-10-31T11:00:00+00:00"),
+    ],
+)
+def test_a_pause_lasts_as_long_as_said_when_the_clocks_change(now: str, text: str, at: str) -> None:
+    found = parse_until(text, datetime.fromisoformat(now).astimezone(ZoneInfo("Europe/Berlin")))
+    assert found is not None
+    assert found.astimezone(UTC) == datetime.fromisoformat(at)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 FOR = re.compile(r"(?:for )?(\d{1,4}) ?(m|min|minutes?|h|hours?|d|days?|w|weeks?)", re.IGNORECASE)
 UNTIL = re.compile(r"(?:until )?(?:(\d{4}-\d{1,2}-\d{1,2}|tomorrow|today))?(?: ?(\d{1,2})[:.](\d{2}))?", re.IGNORECASE)
 MINUTES = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
+DAYS = "dw"
 HOW = "Write /memory pause 2h (or 30m, 3d, 1w), or /memory pause until 2026-12-24 (or tomorrow, or 18:00)."
 
 
@@ -15,7 +16,7 @@ def parse_until(text: str, now: datetime) -> datetime | None:
     """Parses a moment after `now`, in its time zone; None if the text names none."""
     text = " ".join(text.split())
     if (span := FOR.fullmatch(text)) is not None:
-        return now + timedelta(minutes=int(span[1]) * MINUTES[span[2][0].lower()]) if int(span[1]) else None
+        return later(now, int(span[1]), span[2][0].lower()) if int(span[1]) else None
     named = UNTIL.fullmatch(text)
     if named is None or not (named[1] or named[2]):
         return None
@@ -25,9 +26,15 @@ def parse_until(text: str, now: datetime) -> datetime | None:
         found = datetime.combine(date, clock, now.tzinfo)
     except ValueError:
         return None
-    if not named[1] and found <= now:
-        found += timedelta(days=1)
-    return found if found > now else None
+    # The hour may come twice when summer time ends. In one zone, Python compares what clocks show.
+    choices = [found, found.replace(fold=1), *([] if named[1] else [found + timedelta(days=1)])]
+    return next((one for one in choices if one.astimezone(UTC) > now.astimezone(UTC)), None)
+
+
+def later(now: datetime, amount: int, unit: str) -> datetime:
+    """Returns the moment after a span: of minutes and hours, as time passes; of days and weeks, at this time of day."""
+    span = timedelta(minutes=amount * MINUTES[unit])
+    return now + span if unit in DAYS else (now.astimezone(UTC) + span).astimezone(now.tzinfo)
 
 
 def _date(name: str | None, now: datetime) -> datetime:
