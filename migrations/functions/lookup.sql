@@ -10,11 +10,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Searches a space for the model's tool and names the place of each result. p_asker: {bot_id, chat_id, topic_id,
--- turn_id} (the turn's own message is left out). p_query: as in relay.find_entries. Indexes recent messages first. Null
--- if memory may not be used.
+-- turn_id} (the turn's own message is left out). p_query: as in relay.find_entries. Indexes recent messages and documents
+-- first. Null if memory may not be used.
 create or replace function public.relay_look_up(p_space jsonb, p_asker jsonb, p_query jsonb, p_limit integer)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     select relay.enter_due(50);
+    select relay.index_documents() where exists (
+        select from index_due i join document d on d.id = i.document_id where d.space_id = relay.find_space(p_space));
     select case when relay.may_look(own.id, p_asker) then (
         select coalesce(jsonb_agg(one.line || jsonb_build_object('place',
             relay.place_name((p_asker ->> 'bot_id')::bigint, t.chat_id, t.topic_id)) order by one.nr), '[]')

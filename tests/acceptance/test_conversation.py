@@ -296,6 +296,10 @@ async def test_media_that_cannot_be_used_get_an_explanation(bot: SharedBot) -> N
             assert "Please type it instead." in reply.text
             assert "RELAY_STT" not in reply.text, "only admins see the setting"
     assert bot.asked == asked
+    asked = len(bot.model.requests)
+    alone = await bot.ask(dm, ada, "/private", photo=picture())
+    assert alone.text == "Please send /private by itself first, and then the file. I haven't read it."
+    assert len(bot.model.requests) == asked
     await bot.ask(dm, ada, "/memory under a picture", photo=picture())
     assert "/memory under a picture" in bot.model.last.last_text, "a caption is not a command"
     reply = await bot.ask(dm, ada, "what is on it?", photo=b"no picture")

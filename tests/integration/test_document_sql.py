@@ -170,6 +170,13 @@ async def test_search_and_recall_find_documents_only_in_their_space(driver: Turn
     assert [row.document for row in lent] == ["lease.pdf"]
 
 
+async def test_a_long_document_is_searched_at_once(driver: TurnDriver) -> None:
+    parts = [f"Clause {number} is about gardens." for number in range(60)]
+    await send(driver, ADA, paper("contract.pdf", *parts, "Notice period: six weeks before the quarter ends."))
+    found = await driver.look_up(private(ADA), "notice period")
+    assert (found[0].document, found[0].part) == ("contract.pdf", 61)
+
+
 async def test_a_lent_space_is_read_if_the_own_space_has_no_such_document(driver: TurnDriver) -> None:
     await send(driver, ADA, paper("lease.pdf", "private words"))
     await send(driver, BEN, paper("rules.pdf", "of the group"), space=group(GROUP))

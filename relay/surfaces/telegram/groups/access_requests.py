@@ -132,7 +132,9 @@ def owner_greeting(services: Services, name: str) -> str:
     else:
         off.append(f"voice notes: {HOW}")
     if here.speaks:
-        works.append(f"my voice: I answer voice notes aloud ({escape_markdown(here.speaks)}); /voice changes that")
+        aloud = "I answer voice notes aloud" if here.hears else "/say reads an answer aloud"
+        changes = "changes that" if here.hears else "can make me always do so"
+        works.append(f"my voice: {aloud} ({escape_markdown(here.speaks)}); /voice {changes}")
     else:
         off.append(escape_markdown("my voice: set RELAY_TTS=edge-tts and restart me"))
     if here.web_search:

@@ -22,6 +22,9 @@ ALLOWED_UPDATES = (
 WITH_DOCUMENT = frozenset({"soul"})
 """Commands that may be the caption of a document, and then read it."""
 
+ALONE = frozenset({"new", "private"})
+"""Commands that decide where the messages behind them belong. As a caption, they would come too late for its file."""
+
 ASKED = re.compile(r"^✎ ([a-z]*) ?(?:#?(\d{1,18}))?")
 """The beginning of a question by the bot: what it asks for, and about which item."""
 COMMAND = re.compile(r"^/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+(.*))?$", re.DOTALL)
@@ -110,6 +113,13 @@ def command_of(message: Message, bot: Bot) -> Command | None:
     if not match or (match[2] and match[2].lower() != bot.username.lower()):
         return None
     return Command(match[1].lower(), text_of(message, match.start(3)).strip() if match[3] else "")
+
+
+def find_caption_command(message: Message, bot: Bot) -> str:
+    """Returns the command of `ALONE` that is the caption of a file; empty: none."""
+    match = COMMAND.match(bare_text_of(message)) if not message.text and not is_foreign(message) else None
+    for_us = match is not None and (not match[2] or match[2].lower() == bot.username.lower())
+    return match[1].lower() if match and for_us and match[1].lower() in ALONE else ""
 
 
 def may_answer(message: Message, bot: Bot) -> bool:

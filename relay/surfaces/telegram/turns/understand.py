@@ -50,6 +50,7 @@ from relay.surfaces.telegram.parsing.updates import (
     Bot,
     chat_of,
     command_of,
+    find_caption_command,
     for_bot,
     may_answer,
     message_id_of,
@@ -62,7 +63,9 @@ from relay.surfaces.telegram.turns.echo import correct_transcript
 
 ANSWERING = "I'm answering the new version…"
 MORE_SAID = "The conversation has moved on. Please ask again in a new message."
+BY_ITSELF = "Please send /{0} by itself first, and then the file. I haven't read it."
 LATE = f"Thanks, I've noted what you actually said. {MORE_SAID}"
+STAYS = "What I learned from what I first heard stays unless you undo it:"
 
 
 @frozen
@@ -109,6 +112,8 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     command = command_of(messages[0], bot)
     if command is not None and command.name == "new":
         return ParsedTurn(place, command="new")
+    if named := next(filter(None, (find_caption_command(message, bot) for message in messages)), ""):
+        return ParsedTurn(place, notice=BY_ITSELF.format(named))
     if await find_question(messages[0], bot, store):
         return ParsedTurn(place, command="reply")
     if correction := await correct_transcript(turn, messages[0], bot, messenger, store):
@@ -165,7 +170,8 @@ async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | No
     alone = space.kind == "private"
     changes = (await store.changes(answered, turn.user_id, False) or []) if answered and alone else []
     standing = [one for one in changes if one.status in ("applied", "pending")]
-    return ParsedTurn(place, notice=LATE, changes=standing, changed_by=answered or 0)
+    notice = f"{LATE} {STAYS}" if standing else LATE
+    return ParsedTurn(place, notice=notice, changes=standing, changed_by=answered or 0)
 
 
 def is_silenced(turn: ClaimedTurn, bot: Bot, admin: bool) -> bool:
