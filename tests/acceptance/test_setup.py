@@ -309,6 +309,8 @@ async def test_setup_without_questions_takes_flags_and_the_environment(
     code, said = await relay(folder, "setup", "--non-interactive", "--no-check", "--model", "llama9")
     assert (code, said) == (0, f"Written, unchecked: {folder / '.env'}\n")
     assert written(folder) == {**everything, "RELAY_MODEL": "llama9", "RELAY_SMALL_MODEL": "llama9"}
+    code, said = await relay(folder, "setup", "--non-interactive", "--no-check", "--timezone", "GMT+2")
+    assert (code, written(folder)["RELAY_TIMEZONE"]) == (0, "Etc/GMT-2"), said
     code, said = await relay(folder, "setup", "--non-interactive", "--no-check", "--speech", "faster-whisper")
     assert code == 0, said
     assert written(folder)["RELAY_STT"] == "faster-whisper"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
+from relay.commands.session.zones import say_zone
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.program import RELAY
@@ -48,7 +49,7 @@ async def show_last(settings: Settings) -> NightState:
     async with open_runtime(settings) as relay:
         last = (await relay.store.night_ahead()).last
         print(describe_last(last, relay) if last else "The nightly work has not run yet.")
-        print(f"`{RELAY} run` starts the next one at {settings.sleep_at} ({relay.budget.zone}).")
+        print(f"`{RELAY} run` starts the next one at {settings.sleep_at} ({say_zone(str(relay.budget.zone))}).")
         return NightState(last, settings.sleep_at, str(relay.budget.zone))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from relay.commands.session.settings import zones_named
 from relay.core.errors import RelayError, SettingsError
 from relay.core.redaction.logs import silence
 from relay.core.settings import read_environment, require
@@ -21,6 +22,7 @@ from relay.surfaces.cli.setup.sheet import (
     SUPABASE,
     SUPABASE_KEY,
     TOKEN,
+    ZONE,
     Sheet,
 )
 
@@ -36,6 +38,8 @@ def write_given(flags: Mapping[str, str], place: str, checked: bool) -> None:
     path = Path.cwd() / ".env"
     text = read(path)
     silence()
+    zones = zones_named(flags.get(ZONE, ""))
+    flags = {**flags, ZONE: zones[0]} if len(zones) == 1 else flags
     answers = {name: flags.get(name, "").strip() or read_environment(name) for name in NAMES}
     for name, value in answers.items():
         if read_environment(name) not in ("", value):

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones
 
 from relay.commands.session.settings import zones_named
+from relay.commands.session.zones import say_zone
 from relay.surfaces.cli.setup.ask import read_line, say, use_environment
 from relay.surfaces.cli.setup.sheet import ZONE, Sheet
 
@@ -14,17 +15,17 @@ from relay.surfaces.cli.setup.sheet import ZONE, Sheet
 def check(sheet: Sheet) -> str:
     """Returns the time in a zone. Raises `SettingsError` for an unknown zone."""
     zone = sheet.settings(ZONE).timezone
-    return f"{zone}, where it is {datetime.now(ZoneInfo(zone)):%H:%M}" if zone else "this machine's"
+    return f"{say_zone(zone)}, where it is {datetime.now(ZoneInfo(zone)):%H:%M}" if zone else "this machine's"
 
 
 def ask(sheet: Sheet) -> Sheet:
-    """Asks for a zone or a city. Suggests the present zone, or this machine's."""
+    """Asks for a zone or a city. Suggests the present zone, which Enter keeps, or this machine's."""
     if sheet.is_fixed(ZONE):
         return use_environment(sheet, (ZONE,), "The time zone", check)
-    suggested = next(iter(zones_named(sheet[ZONE])), "") or guess_zone()
+    present = sheet[ZONE] or guess_zone()
     while True:
-        answer = read_line(f"Your time zone, or a big city in it [{suggested}]: ") or suggested
-        found = zones_named(answer)
+        answer = read_line(f"Your time zone, or a big city in it [{say_zone(present)}]: ")
+        found = zones_named(answer) if answer else [present]
         if len(found) == 1:
             new = sheet.with_answers({ZONE: found[0]})
             say(f"{check(new)}.")
