@@ -12,7 +12,7 @@ from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.owner import run
 from relay.surfaces.cli.shell import ready
 
-ANSWER_SECONDS = 3.0
+ANSWER_SECONDS = 10.0
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 — the address to open for a server that listens on all
 
 
@@ -54,6 +54,8 @@ async def _find_page(settings: Settings) -> str:
     try:
         async with httpx.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
             answer = await client.get(f"{page}/api/me")
+    except httpx.TimeoutException:
+        raise RelayError(f"The bot at {page} doesn't answer in time. Try again in a moment.") from None
     except httpx.HTTPError:
         raise RelayError(
             f"Nothing answers at {page}: the bot isn't running here. Start it with `{RELAY} run`, and ask again."
