@@ -113,6 +113,28 @@ def test_a_day_in_another_language_is_never_ignored(words: str) -> None:
     assert read_phrase(words, NOW, BERLIN) == Unclear(OTHER_LANGUAGE)
 
 
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("mon-fri 8:00 stretch", "every weekday 8:00"), ("monday to friday 8:00 go", "every weekday 8:00"),
+        ("monday - friday 8:00 go", "every weekday 8:00"), ("8:00 mon-fri stretch", "every weekday 8:00"),
+        ("montag bis freitag 8:00 laufen", "every weekday 8:00"), ("mo-fr 8:00 laufen", "every weekday 8:00"),
+        ("monday to wednesday 8:00 go", "every monday, tuesday and wednesday 8:00"),
+        ("every quarter 9:00 taxes", "every 3 months 9:00"), ("this week 9:00 call Tom", "friday 9:00"),
+        ("end of every month 9:00 rent", "last day of every month 9:00"),
+    ],
+)  # fmt: skip
+def test_a_rhythm_that_is_not_read_is_refused_with_one_that_is(words: str, advice: str) -> None:
+    said = read_phrase(words, NOW, BERLIN)
+    assert isinstance(said, Unclear)
+    assert said.lacks_time
+    assert "I don't understand" in said.question
+    assert advice in said.question
+    advised = read_phrase(f"{advice} go", NOW, BERLIN)
+    assert isinstance(advised, Understood)
+    assert advised.text == "go"
+
+
 @pytest.mark.parametrize("words", ["18:00 Elke anrufen", "18:00 meet Maja", "18:00 Roman lesen", "18:00 gun range"])
 def test_a_name_is_no_day_in_another_language(words: str) -> None:
     read = read_phrase(words, NOW, BERLIN)

@@ -14,7 +14,15 @@ from relay.memory.reminders.meaning.times import Open
 from relay.memory.reminders.reading.clocks import clock, minutes_behind
 from relay.memory.reminders.reading.parts import Reading, number, quantity, skip, word
 from relay.memory.reminders.reading.reader import LONGEST, read_end, read_parts
-from relay.memory.reminders.vague import is_before_event, is_next_year, is_purpose, is_vague, names_weekday
+from relay.memory.reminders.vague import (
+    RANGE,
+    is_before_event,
+    is_next_year,
+    is_purpose,
+    is_range,
+    names_weekday,
+    say_unread,
+)
 from relay.memory.reminders.zone_names import names_zone
 
 NAME_LETTERS = 5
@@ -37,8 +45,10 @@ def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin
     rest = [*tokens[:begin], "", *tokens[end:]]
     if describes(language, reading, tokens[begin:end], tokens[end:]):
         return two_times(language)
-    if is_bare(reading) and (is_vague(language, tokens[:begin]) or is_vague(language, tokens[end:])):
-        return Open(f"On which day, or how often? Write it beside the time, for example: {language.example}.")
+    if any(is_range(language, tokens, at) for at in range(max(0, begin - 2), end)):
+        return Open(RANGE)
+    if is_bare(reading) and (said := say_unread(language, tokens[:begin]) or say_unread(language, tokens[end:])):
+        return Open(said)
     days = reading.amount is not None and not reading.every and reading.unit not in (MINUTE, HOUR)
     if days and reading.hour is None and (says_more(language, rest) or says_part(language, rest)):
         return two_times(language)

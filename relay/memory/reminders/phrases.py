@@ -22,6 +22,7 @@ from relay.memory.reminders.meaning.moments import resolve
 from relay.memory.reminders.meaning.times import Moment, Open, clock_of
 from relay.memory.reminders.reading.parts import Reading
 from relay.memory.reminders.reading.reader import LONGEST, read_parts
+from relay.memory.reminders.vague import say_unread
 
 LANGUAGES = (ENGLISH, GERMAN)
 WORD = re.compile(r"\S+")
@@ -81,6 +82,9 @@ def read_phrase(phrase: str, now: datetime, zone: tzinfo) -> Understood | Unclea
         return Unclear(OTHER_LANGUAGE, lacks_time=isinstance(best, Unclear) or any(map(str.isdigit, phrase)))
     if isinstance(best, Understood) and any(has_day_behind(language, split(best.text), 0) for language in LANGUAGES):
         return Unclear("On which day? Write the day and the hour in one language, for example: friday 8:00.")
+    unread = [said for language in LANGUAGES if (said := say_unread(language, split(phrase)))]
+    if best is None and unread:
+        return Unclear(unread[0], lacks_time=any(map(str.isdigit, phrase)))
     return best or Unclear(
         "I can't see when. Write the time first, for example: tomorrow 9:00 call the dentist, in 20 minutes tea, "
         "every monday 8:00 bins.",

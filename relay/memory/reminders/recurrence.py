@@ -37,6 +37,9 @@ DAY_HOURS = (8, 21)
 ROUND_THE_CLOCK = timedelta(hours=6)
 """Rules with steps from here on count the night: a medicine every 8 hours."""
 
+OWN_HOURS = frozenset(("BYHOUR", "UNTIL", "COUNT", "BYSETPOS"))
+"""Parts with which a rule is not limited to the day: its hours are named, it ends, or it takes no hours."""
+
 NEVER = "That day never comes. For the last day of each month, write: every month on the 31st 9:00."
 
 
@@ -93,6 +96,8 @@ def read_rule(text: str, start: datetime, least: timedelta = LEAST_GAP) -> Rule:
     interval = parts.get("INTERVAL", "1")
     if not interval.isdecimal() or not 1 <= int(interval) <= 1000:
         raise BadRule("INTERVAL is a number from 1 to 1000.")
+    if any(not (hour.isdecimal() and int(hour) < 24) for hour in parts.get("BYHOUR", "0").split(",")):
+        raise BadRule("BYHOUR lists hours from 0 to 23.")
     if until := parts.get("UNTIL"):  # local, and a day counts as a whole
         text = text.replace(f"UNTIL={until}", f"UNTIL={until.removesuffix('Z')}{'' if 'T' in until else 'T235959'}")
     try:
@@ -112,11 +117,11 @@ def read_rule(text: str, start: datetime, least: timedelta = LEAST_GAP) -> Rule:
 
 
 def keep_to_day(rule: str) -> str:
-    """Returns a rule that comes several times a day, limited to its hours by day, unless it names hours or its steps
-    are long. Other rules stay."""
+    """Returns a rule that comes several times a day, limited to its hours by day, unless it names hours, it ends, or
+    its steps are long. Other rules stay."""
     parts = dict(one.partition("=")[::2] for one in rule.split(";"))
     step, interval = STEPS.get(parts["FREQ"]) if "FREQ" in parts else None, parts.get("INTERVAL", "1")
-    if step is None or "BYHOUR" in parts or not interval.isdecimal() or step * int(interval) >= ROUND_THE_CLOCK:
+    if step is None or OWN_HOURS & set(parts) or not interval.isdecimal() or step * int(interval) >= ROUND_THE_CLOCK:
         return rule
     return f"{rule};BYHOUR={','.join(str(hour) for hour in range(*DAY_HOURS))}"
 

@@ -10,7 +10,22 @@ from relay.memory.reminders.reading.dates import YEAR_NUMBER
 from relay.memory.reminders.reading.parts import quantity, skip, unit_of, word
 from relay.memory.reminders.reading.reader import TIMES
 
+UNREAD = (
+    "I don't understand that day or rhythm. Write, for example: friday 9:00, every weekday 8:00, every 3 months 9:00, "
+    "last day of every month 9:00."
+)
+RANGE = (
+    "I don't understand a range of days. For Monday to Friday, write: every weekday 8:00. Otherwise, name each day: "
+    "every monday, tuesday and wednesday 8:00."
+)
 SEPARATORS = re.compile(r"[-–—/,+&]")
+
+
+def say_unread(language: Language, tokens: Sequence[str]) -> str:
+    """Returns what to say about a day or a rhythm that isn't read; empty: the text names none."""
+    if any(is_range(language, tokens, at) for at in range(len(tokens))):
+        return RANGE
+    return UNREAD if is_vague(language, tokens) else ""
 
 
 def is_vague(language: Language, tokens: Sequence[str]) -> bool:
@@ -27,8 +42,8 @@ def is_vague(language: Language, tokens: Sequence[str]) -> bool:
 
 
 def is_edge(language: Language, tokens: Sequence[str], at: int) -> bool:
-    """Tests for a part of a month, week or year: end of the week, late December, Monatsende."""
-    said = skip(tokens, at + 1, language.of | language.on)
+    """Tests for a part of a month, week or year: end of the week, end of every month, late December, Monatsende."""
+    said = skip(tokens, at + 1, language.of | language.on | language.every)
     unit = unit_of(language, word(tokens, said)) in (DAY, WEEK, MONTH, YEAR)
     return tokens[at] in language.edges and (unit or word(tokens, said) in language.months)
 
@@ -68,8 +83,10 @@ def is_this_unit(language: Language, tokens: Sequence[str], at: int) -> bool:
 
 
 def is_range(language: Language, tokens: Sequence[str], at: int) -> bool:
-    """Tests for days of the week in one word: mon-fri, mon/wed."""
+    """Tests for a range of days, or for several in one word: monday to friday, mon-fri, mon/wed."""
     days = SEPARATORS.split(tokens[at])
+    if len(days) == 1 and word(tokens, at + 1) in language.through:
+        days.append(word(tokens, at + 2))
     return len(days) > 1 and all(names_weekday(language, one) for one in days)
 
 

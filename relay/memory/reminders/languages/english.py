@@ -53,7 +53,7 @@ ENGLISH = Language(
           **dict.fromkeys(("tomorrow", "tommorow", "tomorow", "tommorrow", "tmrw", "tmr"), 1),
           "the day after tomorrow": 2, "day after tomorrow": 2},
     clocks={"noon": (12, 0), "midday": (12, 0), "midnight": (24, 0)},
-    parts={"morning": MORNING, "afternoon": AFTERNOON, "evening": AFTERNOON, "night": NIGHT},
+    parts={"morning": MORNING, "afternoon": AFTERNOON, "evening": AFTERNOON, "night": NIGHT, "overnight": NIGHT},
     tonight=words("tonight"),
     inside=words("in"),
     at=words("at @ around"),
@@ -71,6 +71,7 @@ ENGLISH = Language(
     weekly=words("weekdays workdays weekends"),
     until=words("until till"),
     windows={"from": words("to until till - –"), "between": words("and")},
+    through=words("to through thru until till - – —"),
     limits=words("by before after from since between until till or past to than"),
     goes_on=words("until till starting from except"),
     barring=frozenset(("but not", "not on")),
@@ -113,6 +114,10 @@ ENGLISH = Language(
     meridiem={"am": 0, "a.m.": 0, "a.m": 0, "pm": 12, "p.m.": 12, "p.m": 12},
     other=words("other"),
     nought=words("oh"),
+    nights_too=words("24/7") | {
+        "around the clock", "round the clock", "day and night", "night and day", "all day and night", "also at night",
+        "even at night", "at night too", "at night as well",
+    },
     leading=words("me us please"),
     linking=words("to that about"),
 )  # fmt: skip

@@ -61,6 +61,9 @@ GERMAN = Language(
         **dict.fromkeys(("nachmittag", "nachmittags", "abend", "abends"), AFTERNOON),
         **dict.fromkeys(("nacht", "nachts"), NIGHT),
     },
+    nights_too=words("24/7") | {
+        "rund um die uhr", "tag und nacht", "tags und nachts", "auch nachts", "nachts auch", "auch in der nacht",
+    },
     habits=words("morgens vormittags mittags nachmittags abends nachts"),
     tonight=frozenset(),
     inside=words("in"),
@@ -88,6 +91,7 @@ GERMAN = Language(
     weekly=words("werktags wochentags wochenends"),
     until=words("bis"),
     windows={"von": words("bis - –"), "zwischen": words("und")},
+    through=words("bis - – —"),
     limits=words("bis vor nach ab seit zwischen oder spätestens frühestens ca. ca circa"),
     goes_on=words("bis ab ausser"),
     barring=frozenset(("aber nicht", "nicht am")),

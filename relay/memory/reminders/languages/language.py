@@ -79,6 +79,8 @@ class Language:
     until: Words
     windows: Mapping[str, Words]
     """Words before the first hour of a rhythm, with those before its last: from 9 to 18."""
+    through: Words
+    """Words between the first and the last of several days: monday to friday."""
     limits: Words
     """Words before a time that show that it isn't the time of the reminder: by, before, from."""
     goes_on: Words
@@ -143,6 +145,8 @@ class Language:
     """Words as in every other Monday, if they have no other meaning."""
     long: Words = frozenset()
     """Words after the duration of something."""
+    nights_too: Words = frozenset()
+    """Words for all hours, of up to four words: day and night."""
     habits: Words = frozenset()
     """Parts of the day that may mean every day."""
     nought: Words = frozenset()

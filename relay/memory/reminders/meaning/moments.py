@@ -22,6 +22,7 @@ from relay.memory.reminders.recurrence import BadRule, localize, next_occurrence
 CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 FEBRUARY, SHORTEST = 2, 28
 """The shortest month, and the days that each month has."""
+WHICH_HOURS = "At which hours? Write: every 2 hours from 22 to 6, or: every 2 hours around the clock."
 FREQUENCY = {MINUTE: "MINUTELY", HOUR: "HOURLY", DAY: "DAILY", WEEK: "WEEKLY", MONTH: "MONTHLY", YEAR: "YEARLY"}
 
 
@@ -35,6 +36,10 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     if unit in (MINUTE, HOUR):
         if clock is not None or reading.has_day or (unit == MINUTE and reading.of_hour is not None):
             return Open("Every how many days, and at what time? Write: every day 8:00.")
+        if reading.part:
+            return Open(WHICH_HOURS)
+        if reading.window and unit == MINUTE and 60 % amount:
+            return Open("Which minutes of each hour? Write a number that divides it: every 30 minutes from 9 to 18.")
         begin = first_step(reading, amount, now)
     elif clock is None:
         every = "every" if language.code == "en" else "jeden"
@@ -83,7 +88,8 @@ def first_step(reading: Reading, amount: int, now: datetime) -> datetime:
     local = now.replace(tzinfo=None, second=0, microsecond=0)
     if reading.window is not None:
         hour, minute = divmod(reading.window[0], 60)
-        return local.replace(hour=hour, minute=minute if reading.of_hour is None else reading.of_hour)
+        begun = local.replace(hour=hour, minute=minute if reading.of_hour is None else reading.of_hour)
+        return begun - timedelta(days=int(reading.window[0] > reading.window[1]))  # last night
     if reading.of_hour is None:
         return local + timedelta(minutes=amount * (60 if reading.unit == HOUR else 1))
     return local.replace(minute=reading.of_hour) + timedelta(hours=int(local.minute >= reading.of_hour))
@@ -95,9 +101,10 @@ def list_hours(reading: Reading, amount: int) -> list[str]:
     if reading.window is not None:
         first, last = reading.window
         minute = first % 60 if reading.of_hour is None else reading.of_hour
-        steps = range(first // 60, 24, amount if reading.unit == HOUR else 1)
+        last += 24 * 60 * int(first > last)  # over midnight
         late = last if reading.unit == HOUR else last - 1
-        hours = tuple(hour for hour in steps if hour * 60 + minute <= late)
+        steps = range(first // 60, (late - minute) // 60 + 1, amount if reading.unit == HOUR else 1)
+        hours = tuple(sorted({hour % 24 for hour in steps}))
     return [f"BYHOUR={','.join(map(str, hours))}"] if hours else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from relay.memory.reminders.languages.language import HOUR, MINUTE, Language
@@ -10,28 +11,86 @@ from relay.memory.reminders.reading.parts import Reading, skip, word
 
 LONGEST_CLOCK = 3
 """The most words of the first hour of a window: 9 o'clock."""
+LONGEST_ALL = 4
+"""The most words that mean all hours."""
 LAST_HOUR = 24
+HOURS_OF_DAY = tuple(range(LAST_HOUR))
+SPAN = re.compile(r"(\d[\d:.]*(?:am|pm|uhr|h)?)[-–—](\d[\d:.]*(?:am|pm|uhr|h)?)")
+"""The first and the last hour in one word: 9-18."""
+MARKED = re.compile(r":|am|pm|uhr|h")
+"""What shows that numbers are hours."""
+IN_FULL = re.compile(r"\d.*")
+
+
+def read_all_hours(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
+    """Reads that a rhythm of minutes or hours comes at night, too: around the clock, day and night. Returns its end;
+    `at` if it isn't said."""
+    if not takes_hours(reading):
+        return at
+    length = find_all_hours(language, tokens, at)
+    if length:
+        reading.hours = HOURS_OF_DAY
+    return at + length
+
+
+def find_all_hours(language: Language, tokens: Sequence[str], at: int) -> int:
+    """Returns how many words from a place on mean all hours."""
+    lengths = range(LONGEST_ALL, 0, -1)
+    return next((one for one in lengths if " ".join(tokens[at : at + one]) in language.nights_too), 0)
+
+
+def takes_hours(reading: Reading) -> bool:
+    """Tests whether a reading is a rhythm of minutes or hours that names no hours so far."""
+    return reading.every and reading.unit in (MINUTE, HOUR) and not (reading.window or reading.hours)
+
+
+def names_hours(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests whether the words from a place on may be hours of a rhythm: 9-18, between 9 …, day and night."""
+    said, after = word(tokens, at), word(tokens, at + 1)
+    led = said in language.windows and IN_FULL.fullmatch(after) is not None
+    return led or SPAN.fullmatch(said) is not None or find_all_hours(language, tokens, at) > 0
 
 
 def read_window(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
-    """Reads the first and the last hour of a rhythm of minutes or hours: from 9 to 18, between 8 am and 8 pm. Returns
-    its end; `at` if there is none. A rhythm of minutes needs full hours."""
-    links = language.windows.get(word(tokens, at), frozenset())
-    if not reading.every or reading.unit not in (MINUTE, HOUR) or reading.window:
+    """Reads the first and the last hour of a rhythm of minutes or hours: from 9 to 18, between 8 am and 8 pm, from
+    9-18, 9am-6pm. Returns its end; `at` if there is none."""
+    if not takes_hours(reading):
         return at
+    led = word(tokens, at) in language.windows
+    if span := SPAN.fullmatch(word(tokens, at + led)):
+        if not led and not MARKED.search(span[0]) and word(tokens, at + 1) not in language.oclock:
+            return at  # 3-4 may count something
+        first, last = span_clocks(language, span, tokens[at + led + 1 :])
+        return set_window(reading, first, last, at + led + (last.end if last else 0)) or at
+    links = language.windows.get(word(tokens, at), frozenset())
     for end in range(at + 2, at + 2 + LONGEST_CLOCK):
         if word(tokens, end) in links:
             first = clock(language, tokens[at + 1 : end], 0, bare=True)
             last = clock(language, tokens, end + 1, bare=True, after_at=True)
-            if first is None or last is None or first.end != end - at - 1:
-                return at
-            begins, ends = first.hour * 60 + first.minute, last.hour * 60 + last.minute
-            whole = reading.unit == HOUR or (first.minute == last.minute == 0)
-            if not (begins < ends <= LAST_HOUR * 60 and whole):
-                return at
-            reading.window = begins, ends
-            return last.end
+            whole = first is not None and first.end == end - at - 1
+            return (set_window(reading, first, last, last.end if last else 0) if whole else 0) or at
     return at
+
+
+def span_clocks(language: Language, span: re.Match[str], rest: Sequence[str]) -> tuple[Clock | None, Clock | None]:
+    """Returns the hours of a span in one word. Behind it, am, pm and Uhr belong to the last one."""
+    last = clock(language, [span[2], *rest], 0, bare=True, after_at=True)
+    return clock(language, [span[1]], 0, bare=True), last
+
+
+def set_window(reading: Reading, first: Clock | None, last: Clock | None, end: int) -> int:
+    """Sets the hours of a rhythm. Returns `end`; 0 if they are none. A rhythm of minutes needs full hours, and a window
+    over midnight hours that can mean nothing else: from 22 to 6, but not from 9 to 5."""
+    if first is None or last is None:
+        return 0
+    begins, ends = first.hour * 60 + first.minute, last.hour * 60 + last.minute
+    whole = reading.unit == HOUR or (first.minute == last.minute == 0)
+    clear = first.half == last.half and (first.half or first.hour > 12)
+    exists = first.hour < LAST_HOUR and ends <= LAST_HOUR * 60
+    if not (whole and exists and (begins < ends or (clear and begins > ends))):
+        return 0
+    reading.window = begins, ends
+    return end
 
 
 def read_other_hours(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:

@@ -15,7 +15,7 @@ from relay.memory.reminders.reading.dates import (
     read_moment,
     read_weekdays,
 )
-from relay.memory.reminders.reading.hours import read_other_hours, read_window
+from relay.memory.reminders.reading.hours import read_all_hours, read_other_hours, read_window
 from relay.memory.reminders.reading.parts import Reading, number, quantity, read_amount, repeat, skip, unit_of, word
 
 TIMES = re.compile(r"(\d{1,4})x")
@@ -174,7 +174,7 @@ def read_lasting(language: Language, reading: Reading, tokens: Sequence[str], at
 
 Step = Callable[[Language, Reading, Sequence[str], int], int]
 STEPS: tuple[Step, ...] = (
-    read_moment, read_every, read_nth_weekday, read_amount, read_window, read_end, read_following, read_days, read_date,
+    read_moment, read_every, read_nth_weekday, read_amount, read_all_hours, read_window, read_end, read_following, read_days, read_date,
     read_clock, read_other_hours, read_part,
 )  # fmt: skip
 
