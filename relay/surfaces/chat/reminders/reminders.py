@@ -186,7 +186,7 @@ def describe(call: ChatContext, one: Reminder) -> str:
     if one.status == "ended" or not when:
         return f"{text}\nIt's over."
     states = {"proposed": "Needs your OK", "paused": "Paused"}
-    parts = [states.get(one.status, ""), f"next {when}" if one.rule else when, say_repeats(one, call.zone)]
+    parts = [states.get(one.status, ""), f"next: {when}" if one.rule else when, say_repeats(one, call.zone)]
     return f"{text}\n" + " · ".join(filter(None, parts))
 
 

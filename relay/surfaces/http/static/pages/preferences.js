@@ -52,7 +52,7 @@ function Listed({ found, reload }) {
     ${!sections.length && html`<${Empty} icon="preferences" title="I don't know yet how you like answers">Say it above, react to an answer with 👍 or 👎, or tag it in the chat with /tag.</>`}
     ${sections.map(([title, part]) => html`<section key=${title} class="stack tight"><h2>${title}</h2><div class="list" role="list" aria-label=${title}>
       ${part.map((row) => html`<div key=${row.id} role="listitem"><${Row} title=${row.pattern} href=${link(`/preferences/${row.id}`)} badges=${html`<${Badges} row=${row} plain=${["Prefer", "Avoid"].includes(title)} />`}
-        meta=${[row.observations ? plural(row.observations, "sign") : "from reactions and choices", `last ${ago(row.lastSeen)}`]}
+        meta=${[row.observations ? plural(row.observations, "sign") : "from reactions and choices", `last seen ${ago(row.lastSeen)}`]}
         actions=${row.status === "archived" ? [] : [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row, reload) }]} /></div>`)}</div></section>`)}
     <${Switches} found=${found} reload=${reload} />
     <${LastAnswer} />
