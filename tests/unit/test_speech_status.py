@@ -34,6 +34,7 @@ def shown(markdown: str) -> str:
             ],
             "I understand them",
         ),
+        ("", "edge-tts", ["my voice: /say reads an answer aloud (edge-tts); /voice can"], "voice notes aloud"),
     ],
 )
 def test_the_owners_greeting_says_what_works_and_how_to_enable_the_rest(
