@@ -107,6 +107,8 @@ async def test_the_length_of_a_soul_is_limited() -> None:
     assert "at most" in (await soul(asked(database, "set " + "x" * (SOUL_TOKENS * 4 + 5)))).text
     cut = "set " + "x" * 3996
     assert "may be only the first part" in (await soul(asked(database, cut, message={"text": cut}))).text
+    in_shell = await soul(asked(Canned(soul=ACTIVE, activate_soul=4), cut, message={"text": cut}, bot_id=0))
+    assert "Soul version 4 is active" in format_reply(in_shell.text)[0].text, "a shell cuts nothing"
     long = "x" * (PERSONA_TOKENS * 4 + 5)
     too_long = asked(database, long, message={"text": f"/persona {long}"})
     assert "at most 1000" in (await run_command(too_long, "persona")).text, "this limit is checked first"

@@ -37,7 +37,7 @@ def describe_length(text: str, most: int) -> str:
 def check_text(call: ChatContext, text: str, limit: int, what: str) -> None:
     """Raises `CommandRefused` for a text that is too long, or may be only the first part of one."""
     check_length(text, limit, what)
-    if len(call.said.text) >= CUT:
+    if call.bot_id and len(call.said.text) >= CUT:
         instead = ", or send it as a .md or .txt document" if what == "soul" else ""
         raise CommandRefused(
             "A message that long may be only the first part of your text, so I haven't used it. "
