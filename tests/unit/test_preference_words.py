@@ -150,6 +150,7 @@ def test_just_right_is_recognised() -> None:
     [
         ("boring", False), ("Wrong!", False), ("that was bad", False), ("a bit too confusing", False),
         ("not good", False), ("langweilig", False), ("👎", False), ("boring answer", False), ("great, wrong", False),
+        ("too nice", False), ("not so boring", False), ("nicht so langweilig", False), ("no nonsense", False),
         ("perfect", True), ("Thanks!", True), ("not bad", True), ("sehr gut", True), ("👍", True),
         ("boring, too long", None), ("good humour", None), ("too long", None), ("great examples", None), ("", None),
     ],

@@ -17,11 +17,12 @@ BAD = frozenset({
 })  # fmt: skip
 AROUND = re.compile(
     r"(?:(?:that|this|it|das|es)\s+)?(?:(?:is|was|ist|war)\s+)?(?P<not>(?:not|nicht|no)\s+)?"
-    r"(?:(?:so|too|very|really|pretty|quite|an?|bit|little|sehr|zu|etwas|ziemlich|ein|bisschen)\s+)*"
+    r"(?P<how>(?:(?:so|too|very|really|pretty|quite|an?|bit|little|sehr|zu|etwas|ziemlich|ein|bisschen)\s+)*)"
     r"(?P<word>.+?)(?:\s+(?:answers?|reply|replies|antworte?n?))?",
     re.DOTALL,
 )
 """What may stand around such a word."""
+TOO, SO = re.compile(r"\b(?:too|zu)\b"), re.compile(r"\bso\b")
 
 
 def says_right(words: str) -> bool:
@@ -44,4 +45,7 @@ def _judge(part: str) -> bool | None:
     around = AROUND.fullmatch(" ".join(part.split()).casefold().strip(" .!"))
     if around is None or around["word"] not in GOOD | BAD:
         return None
-    return (around["word"] in GOOD) is not bool(around["not"])
+    too, so, negated = TOO.search(around["how"]), SO.search(around["how"]), around["not"]
+    if too or (negated and (so or negated.startswith("no "))):
+        return False  # too nice; not so boring, please; no nonsense
+    return (around["word"] in GOOD) is not bool(negated)
