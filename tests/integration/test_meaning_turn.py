@@ -162,6 +162,8 @@ async def test_a_message_that_is_answered_again_shows_its_intent_again(driver: T
         ("Mum", ["Mum called"], ["he mumbles all the time"]),
         ("Tim", ["ich habe Tim gesehen"], ["many times", "set a timer"]),
         ("Hund", ["die Hunde bellen", "mit den Hunden war es schön", "Hund!"], ["a hundred times"]),
+        ("Auto", ["Autos", "das Auto"], ["Autor", "an automatic door"]),
+        ("TV", ["two TVs"], ["TVA"]),
         ("allergies", ["my allergy is back"], []),
         ("Zahnarzt", ["der Zahnarzttermin ist morgen"], []),
         ("dentist", ["two dentists"], []),
