@@ -10,7 +10,7 @@ import pytest
 from relay.commands.reminders.zones import moved_time
 from relay.core.models import Space
 from relay.memory.reminders.due import AGAIN_MINUTES, tell
-from relay.memory.reminders.recurrence import keep_to_day, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import BadRule, keep_to_day, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import DueReminder, ReminderMessage, ReminderWork
 
 NOW = datetime(2030, 1, 8, 9, tzinfo=UTC)
@@ -77,6 +77,17 @@ def test_a_question_asked_in_the_evening_is_repeated_in_the_morning_unless_the_p
         asked = due(kind="ask", repeat_minutes=minutes, next_at=evening)
         [message] = tell(ReminderWork(evening, 0, (asked,)), {}).messages
         assert message.moved[0].next_at == again
+
+
+@pytest.mark.parametrize("part", ["UNTIL=20300107T233000", "COUNT=3", "BYSETPOS=1", "BYHOUR=23"])
+def test_what_ends_or_names_its_hours_is_not_put_off_to_the_day(part: str) -> None:
+    assert keep_to_day(f"FREQ=MINUTELY;INTERVAL=10;{part}") == f"FREQ=MINUTELY;INTERVAL=10;{part}"
+
+
+@pytest.mark.parametrize("hours", ["24", "8,25", "-1", "x", ""])
+def test_an_hour_that_does_not_exist_is_refused(hours: str) -> None:
+    with pytest.raises(BadRule, match="hours from 0 to 23"):
+        read_rule(f"FREQ=HOURLY;BYHOUR={hours}", datetime(2030, 1, 7, 8))
 
 
 @pytest.mark.parametrize(

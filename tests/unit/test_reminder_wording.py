@@ -36,6 +36,12 @@ from tests.unit.test_due import due
         ("nonsense", "by the rule nonsense"),
         ("FREQ=DAILY;BYHOUR=8,20", "every day at 8:00 and 20:00"),
         ("FREQ=HOURLY;INTERVAL=2;BYHOUR=9,10,11,12", "every 2 hours from 9:00 to 13:00"),
+        ("FREQ=HOURLY;BYHOUR=0,1,22,23", "every hour from 22:00 to 1:00"),
+        ("FREQ=MINUTELY;INTERVAL=30;BYHOUR=0,1,22,23", "every 30 minutes from 22:00 to 2:00"),
+        ("FREQ=MINUTELY;INTERVAL=15;UNTIL=20300107T180000", "every 15 minutes until 18:00"),
+        ("FREQ=MINUTELY;INTERVAL=10;UNTIL=20300107T085959", "every 10 minutes until 9:00"),
+        ("FREQ=HOURLY;BYHOUR=6,7,8;UNTIL=20300110T075959", "every hour from 6:00 to 8:00 until 2030-01-10"),
+        ("FREQ=DAILY;BYHOUR=8,20;UNTIL=20300110T195959", "every day at 8:00 and 20:00 until 2030-01-10"),
         ("FREQ=HOURLY;BYHOUR=9,15", "every hour in the hours from 9:00 and 15:00"),
     ],
 )

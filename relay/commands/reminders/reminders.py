@@ -67,7 +67,10 @@ async def make_reminder(
     rule, first = keep_to_day(said.rule), said.start
     if rule != said.rule:
         local = said.start.replace(tzinfo=None)
-        first = next_occurrence(read_rule(rule, local), ctx.zone, datetime.now(UTC)) or first
+        try:
+            first = next_occurrence(read_rule(rule, local), ctx.zone, datetime.now(UTC)) or first
+        except BadRule as error:
+            raise CommandRefused(str(error)) from None
     made = await ctx.store.make_reminder(
         NewReminder(
             space=ctx.space,

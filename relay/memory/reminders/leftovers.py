@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MORNING, NOON, UNITS, Language, words
-from relay.memory.reminders.meaning.times import Open
+from relay.memory.reminders.meaning.times import WHICH_HOURS, Open
 from relay.memory.reminders.reading.clocks import clock, minutes_behind
+from relay.memory.reminders.reading.hours import leaves_hours
 from relay.memory.reminders.reading.parts import Reading, number, quantity, skip, word
 from relay.memory.reminders.reading.reader import LONGEST, read_end, read_parts
 from relay.memory.reminders.vague import (
@@ -43,6 +44,8 @@ WHICH_PART = "In the morning or in the evening? Write the hour on the 24-hour cl
 def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
     """Returns a question if other words also say when but aren't understood; else None."""
     rest = [*tokens[:begin], "", *tokens[end:]]
+    if leaves_hours(language, reading, tokens, begin, end):
+        return Open(WHICH_HOURS)
     if describes(language, reading, tokens[begin:end], tokens[end:]):
         return two_times(language)
     if any(is_range(language, tokens, at) for at in range(max(0, begin - 2), end)):
@@ -189,7 +192,7 @@ def find_after(language: Language, reading: Reading, tokens: Sequence[str], begi
         or (after in language.limits | language.linking | DASHES and says_hour(language, tokens, end + 1))
     )
     if several:
-        return Open("Please give one time for each reminder, or one rule: every monday and friday 8:00.")
+        return Open("Please give one time for each reminder, or one rule: every day 8:00 and 20:00.")
     if is_bare(reading) and (is_short_day(language, after) or has_day_behind(language, tokens, end)):
         return Open(f"On which day? Write it beside the time, for example: {language.example}.")
     if minute := find_minute(language, reading, tokens, end):

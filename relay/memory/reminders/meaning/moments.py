@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR, Language
 from relay.memory.reminders.meaning.times import (
+    WHICH_HOURS,
     Moment,
     Open,
     bound_moment,
@@ -22,7 +23,6 @@ from relay.memory.reminders.recurrence import BadRule, localize, next_occurrence
 CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 FEBRUARY, SHORTEST = 2, 28
 """The shortest month, and the days that each month has."""
-WHICH_HOURS = "At which hours? Write: every 2 hours from 22 to 6, or: every 2 hours around the clock."
 FREQUENCY = {MINUTE: "MINUTELY", HOUR: "HOURLY", DAY: "DAILY", WEEK: "WEEKLY", MONTH: "MONTHLY", YEAR: "YEARLY"}
 
 
@@ -34,7 +34,8 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     if unit not in (MINUTE, HOUR) and not fits_day(reading, amount):
         return Open("How often, and on which day? Write, for example: every monday 8:00, every month on the 1st 9:00.")
     if unit in (MINUTE, HOUR):
-        if clock is not None or reading.has_day or (unit == MINUTE and reading.of_hour is not None):
+        on_days = reading.window and len(reading.weekdays) > 1  # from 9 to 18 on weekdays
+        if clock is not None or (reading.has_day and not on_days) or (unit == MINUTE and reading.of_hour is not None):
             return Open("Every how many days, and at what time? Write: every day 8:00.")
         if reading.part:
             return Open(WHICH_HOURS)
@@ -47,6 +48,8 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     else:
         begin = place_time(now.date(), clock.replace(hour=reading.hours[0]) if reading.hours else clock)
     keep_day(reading, begin.date())
+    if reading.hours and any("BYSETPOS" in part for part in list_days(reading)):
+        return Open("A day that some months lack takes one hour. Write: every month on the 28th 8:00 and 20:00.")
     hours = list_hours(reading, amount)
     if reading.window and unit == HOUR and amount > 1:
         amount, unit = 1, DAY  # the hours say it

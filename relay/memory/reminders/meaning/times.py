@@ -8,6 +8,7 @@ from relay.core.frozen import frozen
 from relay.memory.reminders.languages.language import AFTERNOON, DAY, MONTH, MORNING, NOON, WEEK, YEAR
 from relay.memory.reminders.reading.parts import Reading
 
+WHICH_HOURS = "At which hours? Write: every 2 hours from 9 to 18, from 22 to 6, or around the clock."
 FARTHEST = timedelta(days=20 * 366)
 
 

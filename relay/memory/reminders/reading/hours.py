@@ -14,12 +14,15 @@ LONGEST_CLOCK = 3
 LONGEST_ALL = 4
 """The most words that mean all hours."""
 LAST_HOUR = 24
+SHORTEST_DAY = 12 * 60
+"""The least minutes of the day outside a window over midnight: from 22 to 6, but not from 18 to 9."""
 HOURS_OF_DAY = tuple(range(LAST_HOUR))
 SPAN = re.compile(r"(\d[\d:.]*(?:am|pm|uhr|h)?)[-–—](\d[\d:.]*(?:am|pm|uhr|h)?)")
 """The first and the last hour in one word: 9-18."""
 MARKED = re.compile(r":|am|pm|uhr|h")
 """What shows that numbers are hours."""
-IN_FULL = re.compile(r"\d.*")
+MOST_WORDS = 300
+"""How many words of a text are searched for hours."""
 
 
 def read_all_hours(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
@@ -44,11 +47,21 @@ def takes_hours(reading: Reading) -> bool:
     return reading.every and reading.unit in (MINUTE, HOUR) and not (reading.window or reading.hours)
 
 
-def names_hours(language: Language, tokens: Sequence[str], at: int) -> bool:
-    """Tests whether the words from a place on may be hours of a rhythm: 9-18, between 9 …, day and night."""
-    said, after = word(tokens, at), word(tokens, at + 1)
-    led = said in language.windows and IN_FULL.fullmatch(after) is not None
-    return led or SPAN.fullmatch(said) is not None or find_all_hours(language, tokens, at) > 0
+def leaves_hours(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> bool:
+    """Tests whether words around a rhythm of minutes or hours may say its hours: 9-18, between 9 …, at night; but not
+    3-4 in a text, or the night shift."""
+    if not takes_hours(reading):
+        return False
+    links = language.inside | language.at | language.announcing
+    return any(
+        (one in language.windows and word(tokens, at + 1)[:1].isdigit())
+        or (SPAN.fullmatch(one) and (at == end or MARKED.search(one)))
+        or find_all_hours(language, tokens, at)
+        or one in language.habits
+        or (one in language.parts and not (links.isdisjoint(tokens[max(0, at - 2) : at])))
+        for at, one in enumerate(tokens[: end + MOST_WORDS])
+        if not begin <= at < end
+    )
 
 
 def read_window(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
@@ -85,7 +98,7 @@ def set_window(reading: Reading, first: Clock | None, last: Clock | None, end: i
         return 0
     begins, ends = first.hour * 60 + first.minute, last.hour * 60 + last.minute
     whole = reading.unit == HOUR or (first.minute == last.minute == 0)
-    clear = first.half == last.half and (first.half or first.hour > 12)
+    clear = first.half == last.half and (first.half or first.hour > 12) and begins - ends >= SHORTEST_DAY
     exists = first.hour < LAST_HOUR and ends <= LAST_HOUR * 60
     if not (whole and exists and (begins < ends or (clear and begins > ends))):
         return 0

@@ -24,12 +24,13 @@ def say_rule(rule: str, start: datetime, zone: str = "") -> str:
     parts = dict(part.partition("=")[::2] for part in rule.split(";"))
     try:
         said = say_step(parts, start)
+        often = parts["FREQ"] in ("MINUTELY", "HOURLY")
         hours = sorted({int(hour) for hour in parts.get("BYHOUR", "").split(",") if hour})
-        end = f" until {last_day(parts['UNTIL'], start)}" if "UNTIL" in parts else ""
+        end = f" until {say_end(parts['UNTIL'], start, hours, often)}" if "UNTIL" in parts else ""
         end += f", {pluralize(int(parts['COUNT']), 'time')}" if "COUNT" in parts else ""
     except (KeyError, ValueError):
         return f"by the rule {rule}"
-    if parts["FREQ"] in ("MINUTELY", "HOURLY"):
+    if often:
         hourly = parts["FREQ"] == "HOURLY" and parts.get("INTERVAL", "1") == "1"
         said += say_hours(hours, start.minute if hourly else None)
     else:
@@ -42,18 +43,25 @@ def say_hours(hours: list[int], minute: int | None) -> str:
     """Says the hours of the day in which a rule of hours or minutes comes. `minute`: of each hour; None: several."""
     if not hours or len(hours) == 24:
         return ""
-    if hours == list(range(hours[0], hours[-1] + 1)):
-        last = f"{hours[-1] + 1}:00" if minute is None else f"{hours[-1]}:{minute:02}"
-        return f" from {hours[0]}:{minute or 0:02} to {last}"
+    first = next((hour for hour in hours if (hour - 1) % 24 not in hours), 0)
+    if all((first + place) % 24 in hours for place in range(len(hours))):  # perhaps over midnight
+        end = first + len(hours) - 1
+        last = f"{end % 24 + 1}:00" if minute is None else f"{end % 24}:{minute:02}"
+        return f" from {first}:{minute or 0:02} to {last}"
     return f" in the hours from {join([f'{hour}:00' for hour in hours])}"
 
 
-def last_day(until: str, start: datetime) -> str:
-    """Says the last day on which a rule can come: the day before its end, if it ends before the time of day of its
-    start."""
+def say_end(until: str, start: datetime, hours: list[int], often: bool) -> str:
+    """Says the last day on which a rule can come: the day before its end, if it ends before the first time of that
+    day. For what comes every few minutes or hours (`often`) until an hour of the first day or night: that hour."""
+    clock = until[9:13] or "2359"
     day = datetime.strptime(until[:8], "%Y%m%d")
-    ends_before = "T" in until and until[9:13] < f"{start:%H%M}"
-    return f"{day - timedelta(days=1) if ends_before else day:%Y-%m-%d}"
+    ends = day + timedelta(hours=int(clock[:2]), minutes=int(clock[2:]))
+    if often and clock != "2359" and ends - start < timedelta(days=1):
+        ends += timedelta(seconds=60 if until[13:15] == "59" else 0)
+        return f"{ends.hour}:{ends:%M}"
+    first = min(hours, default=0 if often else start.hour) * 100 + (0 if often else start.minute)
+    return f"{day - timedelta(days=1) if int(clock) < first else day:%Y-%m-%d}"
 
 
 def say_step(parts: Mapping[str, str], start: datetime) -> str:
