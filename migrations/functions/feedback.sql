@@ -29,6 +29,8 @@ declare
 begin
     select * into same from feedback
     where turn_id = p_about.id and user_id = p_user_id and kind = p_act ->> 'kind' and settles_at > now()
+        -- Each command can be taken back by itself.
+        and (kind <> 'tag' or by_turn_id is not distinct from (p_act ->> 'by')::bigint)
     order by id desc limit 1;
     if same.id is null then
         insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, message_id, other_turn_id, value,

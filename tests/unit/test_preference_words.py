@@ -9,7 +9,7 @@ import pytest
 from relay.commands.preferences.preferences import contains
 from relay.core.errors import CommandRefused
 from relay.memory.preferences.judgements import read_judgement, says_right
-from relay.memory.preferences.patterns import TAGS, clean_pattern, read_pattern, read_patterns
+from relay.memory.preferences.patterns import TAGS, Pattern, clean_pattern, read_pattern, read_patterns
 
 
 @pytest.mark.parametrize(
@@ -201,6 +201,13 @@ def test_only_a_pattern_with_other_endings_takes_the_name_of_a_known_one(words: 
 )
 def test_words_are_found_in_a_pattern_from_the_beginning_of_a_word(words: str, found: bool) -> None:
     assert contains("short answers", words) is found
+
+
+def test_more_of_something_takes_the_place_of_less_of_it() -> None:
+    known = {"less irony": "tone"}
+    assert read_pattern("more irony", 1, known) == Pattern("tone", "less irony", -1)
+    assert read_pattern("less irony", 1, known) == Pattern("tone", "less irony", 1)
+    assert read_pattern("irony", 1, {"more": "tone", "less": "tone"}).pattern == "irony"
 
 
 def test_many_wildcards_take_no_time() -> None:

@@ -243,7 +243,15 @@ def read_pattern(
     if pattern is None:
         raise CommandRefused(NOT_A_TAG if polarity is None else NOT_A_PATTERN)
     name = resolve_name(pattern, known)
+    if lessened := next((row for row in known if lessens(row, pattern)), None):  # more irony, after less irony
+        return Pattern(known[lessened], lessened, -1 if sign > 0 else 1)
     return as_tagged(Pattern(known.get(name, "other"), name, sign))
+
+
+def lessens(known: str, pattern: str) -> bool:
+    """Tests whether a known pattern is less of another one: less irony, irony."""
+    less = LESS.match(known)
+    return less is not None and bool(found := known[less.end() :].strip()) and resolve_name(pattern, [found]) == found
 
 
 def read_patterns(text: str, known: Mapping[str, str] = MappingProxyType({})) -> Sequence[Pattern]:
