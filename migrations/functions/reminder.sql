@@ -240,33 +240,68 @@ $$;
 
 -- Sending due reminders.
 
--- Tests whether a question was answered since it was first asked: by a reply of anybody to it, by an approving reaction of
--- the person who wanted it, or in their own chat by what they say next, unless that is a question or a reply to something
--- else.
-create or replace function relay.is_answered(p_reminder relay.reminder) returns boolean
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    with asked as materialized (
-        select e.at, o.bot_id, o.message_id from reminder_event e join outbox o on o.id = e.outbox_id
-        where e.reminder_id = p_reminder.id and e.kind = 'fired' and e.at >= (
-            select max(at) from reminder_event
-            where reminder_id = p_reminder.id and kind = 'fired' and occurrence = p_reminder.occurrence)),
-    said as (
-        select m.text, m.user_id, t.prompt #>> '{reply_to,telegram_message_id}' as reply_to
-        from thread h join message m on m.thread_id = h.id and m.role = 'user'
-            and m.created_at > (select min(at) from asked)
+-- Returns what happened to the questions of a chat since a time: each time that one was asked, answered by a reply or a
+-- reaction, or ended; and what a person said there that may be an answer (id null).
+create or replace function relay.question_events(p_reminder relay.reminder, p_since timestamptz)
+returns table (id bigint, happened text, at timestamptz) language sql stable
+set search_path = relay, extensions, pg_temp as $$
+    with own as materialized (
+        select e.reminder_id, e.kind, e.at, o.bot_id, o.message_id, r.user_id
+        from reminder r join reminder_event e on e.reminder_id = r.id left join outbox o on o.id = e.outbox_id
+        where r.chat_id = p_reminder.chat_id and r.topic_id = p_reminder.topic_id
+            and r.space_id = p_reminder.space_id and r.kind = 'ask' and e.at >= p_since),
+    said as materialized (
+        select m.text, m.user_id, m.created_at, (t.prompt #>> '{reply_to,telegram_message_id}')::bigint as reply_to
+        from thread h join message m on m.thread_id = h.id and m.role = 'user' and m.created_at > p_since
         left join turn t on t.id = m.turn_id
         where h.chat_id = p_reminder.chat_id and h.topic_id = p_reminder.topic_id and h.space_id = p_reminder.space_id)
-    select exists (select from said where case when reply_to is null
-            then p_reminder.chat_id > 0 and user_id = p_reminder.user_id and text !~* concat('^\s*/|[?？؟]\s*$|^\s*(what|who|',
-                'whose|how|when|where|why|which|wer|wie|wann|wo|warum|wieso|weshalb|welche[rs]?)\M')
-            else exists (
-                select from asked a join posted p on p.bot_id = a.bot_id and p.chat_id = p_reminder.chat_id
-                    and p.telegram_message_id = reply_to::bigint and p.message_id = a.message_id) end)
-        or exists (
-            select from asked a join signal s on s.message_id = a.message_id
-            where s.user_id = p_reminder.user_id and s.removed_at is null and rtrim(s.emoji, U&'\FE0F') = any (
-                array['👍', '👌', '❤', '🔥', '👏', '🎉', '💯', '🙏', '🫡', '🤝', '✍', '🏆', '🤩', '🥰', '😍', '😁']))
+    select reminder_id, case kind when 'fired' then 'asked' else 'ended' end, at from own
+    where kind in ('fired', 'done', 'paused', 'deleted')
+    union all
+    select own.reminder_id, 'answered', said.created_at
+    from said join posted p on p.chat_id = p_reminder.chat_id and p.telegram_message_id = said.reply_to
+    join own on own.kind = 'fired' and own.bot_id = p.bot_id and own.message_id = p.message_id
+    union all
+    select own.reminder_id, 'answered', greatest(s.created_at, own.at) from own join signal s on s.message_id = own.message_id
+    where own.kind = 'fired' and s.user_id = own.user_id and s.removed_at is null
+        and rtrim(s.emoji, U&'\FE0F') = any (
+            array['👍', '👌', '❤', '🔥', '👏', '🎉', '💯', '🙏', '🫡', '🤝', '✍', '🏆', '🤩', '🥰', '😍', '😁'])
+    union all
+    select null, 'said', created_at from said
+    where reply_to is null and p_reminder.chat_id > 0 and user_id = p_reminder.user_id
+        and text !~* concat('^\s*/|[?？؟]\s*$|^\s*(what|who|whose|how|when|where|why|which|can|could|does',
+            '|(do|is|are) (you|we|they|it|there|this|that|the)',
+            '|was|wer|wen|wem|wie|wann|wo|wohin|woher|warum|wieso|weshalb|welche[mnrs]?|kann|kannst|könntest)\M')
 $$;
+
+-- Tests whether a question was answered since it was first asked: by a reply of anybody to it, by an approving reaction of
+-- the person who wanted it, or in their own chat by what they say next, unless that is a question or a reply to something
+-- else. What they say answers the open question that was asked last.
+create or replace function relay.is_answered(p_reminder relay.reminder) returns boolean
+language plpgsql stable set search_path = relay, extensions, pg_temp as $$
+declare
+    one record;
+    asked bigint[] := '{}';  -- the open ones, the newest last
+begin
+    for one in select * from relay.question_events(p_reminder, (
+        select min(at) from reminder_event where reminder_id = p_reminder.id and kind = 'fired' and at >= (
+            select max(at) from reminder_event
+            where reminder_id = p_reminder.id and kind = 'fired' and occurrence = p_reminder.occurrence)))
+        order by at, happened <> 'asked', id
+    loop
+        if one.happened = 'said' then
+            one.id := asked[cardinality(asked)];
+        end if;
+        if one.id = p_reminder.id and one.happened in ('said', 'answered') then
+            return true;
+        end if;
+        asked := array_remove(asked, one.id);
+        if one.happened = 'asked' then
+            asked := asked || one.id;
+        end if;
+    end loop;
+    return false;
+end $$;
 
 -- Returns the name that a person has in a space; empty if they said nothing there.
 create or replace function relay.name_in(p_space_id bigint, p_user_id bigint) returns text

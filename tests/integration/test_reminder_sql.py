@@ -276,7 +276,17 @@ STILL_OPEN = ["⏰ Tea", "⏰ Still open: Tea"]
 
 
 @pytest.mark.parametrize(
-    "words", ["What is the capital of France?", "how is the weather", "wie spät ist es", "Really？"]
+    "words",
+    [
+        "What is the capital of France?",
+        "how is the weather",
+        "wie spät ist es",
+        "Really？",
+        "was kostet das",
+        "wohin fahren wir morgen",
+        "can you tell me the weather",
+        "kannst du mir das übersetzen: hallo",
+    ],
 )
 async def test_another_question_is_no_answer(store: Store, sql: Sql, driver: TurnDriver, words: str) -> None:
     await driver.exchange(ADA, "Hello")
@@ -284,6 +294,35 @@ async def test_another_question_is_no_answer(store: Store, sql: Sql, driver: Tur
     await tell(store)
     await driver.exchange(ADA, words)
     assert await ask_again(store, sql) == STILL_OPEN
+
+
+@pytest.mark.parametrize(("said", "left"), [(["yes, fed her"], "Pill"), (["yes, fed her", "took it"], "")])
+async def test_what_is_said_answers_only_the_question_that_was_asked_last(
+    store: Store, sql: Sql, driver: TurnDriver, said: list[str], left: str
+) -> None:
+    await driver.exchange(ADA, "Hello")
+    for text in ("Pill", "Cat"):
+        await due(sql, await make(store, text, kind="ask", repeat_minutes=10))
+        await tell(store)
+    for words in said:
+        await driver.exchange(ADA, words)
+    assert await ask_again(store, sql) == ["⏰ Pill", "⏰ Cat", *([f"⏰ Still open: {left}"] if left else [])]
+
+
+async def test_an_answered_question_leaves_the_next_words_to_the_one_before(
+    store: Store, sql: Sql, driver: TurnDriver
+) -> None:
+    await driver.exchange(ADA, "Hello")
+    for text in ("Pill", "Cat"):
+        await due(sql, await make(store, text, kind="ask", repeat_minutes=10))
+        await tell(store)
+    await sql(
+        "insert into posted (bot_id, chat_id, telegram_message_id, message_id, from_bot)"
+        " select bot_id, chat_id, 9001, message_id, true from outbox order by id desc limit 1"
+    )
+    await store.react(BOT.id, ADA, 9001, ADA, ["👍"], int(datetime.now(UTC).timestamp()))
+    await driver.exchange(ADA, "took it")
+    assert await ask_again(store, sql) == ["⏰ Pill", "⏰ Cat"]
 
 
 async def asked_in_group(store: Store, sql: Sql, driver: TurnDriver) -> int:

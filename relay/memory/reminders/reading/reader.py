@@ -174,8 +174,8 @@ def read_lasting(language: Language, reading: Reading, tokens: Sequence[str], at
 
 Step = Callable[[Language, Reading, Sequence[str], int], int]
 STEPS: tuple[Step, ...] = (
-    read_moment, read_every, read_nth_weekday, read_amount, read_all_hours, read_window, read_end, read_following, read_days, read_date,
-    read_clock, read_other_hours, read_part,
+    read_moment, read_every, read_nth_weekday, read_amount, read_all_hours, read_window, read_end, read_following,
+    read_days, read_date, read_clock, read_other_hours, read_part,
 )  # fmt: skip
 
 
