@@ -13,7 +13,7 @@ import aiohttp
 import structlog
 
 from relay.clients.anthropic.body import encode_body
-from relay.clients.anthropic.messages_api import FOREIGN, MessagesAPI, Refused
+from relay.clients.anthropic.messages_api import FOREIGN, PAGE, MessagesAPI, Refused
 from relay.clients.anthropic.stream import Streamed
 from relay.core import metrics
 from relay.core.errors import (
@@ -129,6 +129,8 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
     told = redact(error.message)[:500]
     log.warning("model call refused", status=error.status, type=error.kind, told=told)
     kind, message = error.kind, error.message.lower()
+    if kind == PAGE:
+        return ModelUnavailable("Something else answered in place of the model, such as a proxy's page.")
     if kind == FOREIGN:
         return ModelMisconfigured(
             "What answers in place of the model is no Messages API, or a proxy. Check ANTHROPIC_BASE_URL."

@@ -20,7 +20,9 @@ LONGEST_REFUSAL = 64 * 1024
 """The most bytes that are read from a refusal."""
 
 FOREIGN = "no_messages_api"
-"""The kind of a refusal for an answer that doesn't come from a Messages API, such as a web page."""
+"""The kind of a refusal for an answer that doesn't come from a Messages API, or not as a stream."""
+PAGE = "page"
+"""The kind of a refusal for a page in place of a stream, which a proxy may send while it restarts."""
 
 Json = dict[str, Any]
 
@@ -62,12 +64,9 @@ class MessagesAPI:
     async def send(self, body: bytes) -> None:
         """Sends a request and ignores what the model says. Raises `Refused` for an answer that is no message."""
         async with self._send(body) as response:
-            try:
-                kind = json.loads(await response.read())["type"]
-            except (ValueError, TypeError, LookupError, RecursionError):
-                kind = ""
-            if kind != "message":
-                raise Refused(response.status, FOREIGN)
+            told = await response.read()
+            if kind_of(told) != "message":
+                raise parse_other(response.status, told, FOREIGN)
 
     @asynccontextmanager
     async def stream(self, body: bytes) -> AsyncIterator[AsyncIterator[Json]]:
@@ -78,11 +77,19 @@ class MessagesAPI:
 
     async def _events(self, response: aiohttp.ClientResponse) -> AsyncIterator[Json]:
         streams = response.content_type == "text/event-stream"
-        async for event in events(response.content.iter_any()):
+        told = bytearray()
+
+        async def listen() -> AsyncIterator[bytes]:
+            async for chunk in response.content.iter_any():
+                if not streams and len(told) < LONGEST_REFUSAL:
+                    told.extend(chunk)
+                yield chunk
+
+        async for event in events(listen()):
             streams = True
             yield event
         if not streams:
-            raise Refused(response.status, FOREIGN)
+            raise parse_other(response.status, bytes(told), FOREIGN if kind_of(bytes(told)) == "message" else PAGE)
 
     @asynccontextmanager
     async def _send(self, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
@@ -127,6 +134,20 @@ async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
                 if kind and kind != "ping" and data:
                     yield json.loads(data)
                 kind, data = "", bytearray()
+
+
+def kind_of(told: bytes) -> str:
+    """Returns the type of an answer in one piece: message or error; empty: it is none of a Messages API."""
+    try:
+        return str(json.loads(told)["type"])
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return ""
+
+
+def parse_other(status: int, told: bytes, kind: str) -> Refused:
+    """Parses an answer that is not what was asked for: an error, or something else, which is of this `kind`."""
+    refused = parse_refusal(status, told)
+    return refused if refused.kind else Refused(status, kind)
 
 
 def parse_refusal(status: int, told: bytes, retry_after: str | None = None) -> Refused:
