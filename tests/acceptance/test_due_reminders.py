@@ -27,6 +27,17 @@ async def test_reminders_that_repeat_keep_their_hours_where_the_person_goes(bot:
     assert "every day at 8:00\n" in (await bot.ask(dm, ada, "/reminders")).text
 
 
+async def test_what_is_over_soon_stays_in_its_zone(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/settings zone UTC")
+    await bot.ask(dm, ada, "/remind every 30 minutes for 2 hours oven")
+    before = (await bot.ask(dm, ada, "/reminders")).text
+    assert "your reminder" not in (await bot.ask(dm, ada, "/settings zone Pacific/Kiritimati")).text
+    listed = (await bot.ask(dm, ada, "/reminders")).text
+    assert "oven" in before and "oven" in listed
+    assert "over" not in listed
+
+
 async def test_a_groups_reminder_mentions_who_asked_and_anybody_marks_it_as_done(bot: SharedBot) -> None:
     (ada, _), (ben, _) = bot.person("Ada"), bot.person("Ben")
     group, name = bot.group(ada, ben), f"@{bot.tg.bot.username}"

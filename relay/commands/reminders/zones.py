@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from relay.commands.context import CommandContext
 from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Space
 from relay.memory.reminders.recurrence import BadRule, localize, next_occurrence, read_rule
+from relay.memory.reminders.rule_days import STEPS
 from relay.memory.rows.proactive.reminders import Reminder
 
+FARTHEST_ZONES = timedelta(hours=26)
+"""The most by which the clocks of two zones differ."""
 EVENTS = {"active": "changed", "paused": "paused", "proposed": "made"}
 """What is recorded of a move, so that a deleted reminder is restored to the status it had."""
 
 
 async def move_recurring(ctx: CommandContext, to: tzinfo) -> int:
     """Moves the reminders that repeat by a person's present zone to another one. Those of groups stay, and so do those
-    of a zone that was named. Returns how many moved."""
+    of a zone that was named, and what comes every few minutes or hours and is over soon. Returns how many moved."""
     own = Space("private", owner_id=ctx.user_id)
     found = await ctx.store.reminders(own, ctx.user_id, 0, OPEN_REMINDERS)
     moved = 0
     for one in found.reminders:
         if not one.rule or one.zone != str(ctx.zone) or one.zone == str(to):
             continue
-        at = moved_time(one, to, datetime.now(UTC))
+        now = datetime.now(UTC)
+        if ends_soon(one, now):
+            continue
+        at = moved_time(one, to, now)
         change = {"zone": str(to), "next_at": at and at.isoformat()}
         moved += bool(await ctx.store.change_reminder(one.id, EVENTS[one.status], ctx.user_id, one.next_at, **change))
     return moved
+
+
+def ends_soon(one: Reminder, now: datetime) -> bool:
+    """Tests whether a rule of minutes or hours is over so soon that it could be over at once in another zone."""
+    if not any(f"FREQ={step}" in one.rule for step in STEPS):
+        return False
+    try:
+        return next_occurrence(read_rule(one.rule, one.start_at), one.tzinfo, now + FARTHEST_ZONES) is None
+    except BadRule:
+        return False
 
 
 def moved_time(one: Reminder, to: tzinfo, now: datetime) -> datetime | None:
