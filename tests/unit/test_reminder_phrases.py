@@ -122,6 +122,8 @@ def test_a_day_in_another_language_is_never_ignored(words: str) -> None:
         ("monday to wednesday 8:00 go", "every monday, tuesday and wednesday 8:00"),
         ("every quarter 9:00 taxes", "every 3 months 9:00"), ("this week 9:00 call Tom", "friday 9:00"),
         ("end of every month 9:00 rent", "last day of every month 9:00"),
+        ("on the last day of the month 9:00 rent", "last day of every month 9:00"),
+        ("am letzten tag des monats 9:00 miete", "last day of every month 9:00"),
     ],
 )  # fmt: skip
 def test_a_rhythm_that_is_not_read_is_refused_with_one_that_is(words: str, advice: str) -> None:

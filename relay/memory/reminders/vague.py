@@ -42,10 +42,12 @@ def is_vague(language: Language, tokens: Sequence[str]) -> bool:
 
 
 def is_edge(language: Language, tokens: Sequence[str], at: int) -> bool:
-    """Tests for a part of a month, week or year: end of the week, end of every month, late December, Monatsende."""
-    said = skip(tokens, at + 1, language.of | language.on | language.every)
+    """Tests for a part of a month, week or year: end of the week, end of every month, the last day of the month, late
+    December, Monatsende."""
+    day = tokens[at] in language.ordinals and unit_of(language, word(tokens, at + 1)) == DAY
+    said = skip(tokens, at + 1 + day, language.of | language.on | language.every)
     unit = unit_of(language, word(tokens, said)) in (DAY, WEEK, MONTH, YEAR)
-    return tokens[at] in language.edges and (unit or word(tokens, said) in language.months)
+    return (day or tokens[at] in language.edges) and (unit or word(tokens, said) in language.months)
 
 
 def is_season(language: Language, tokens: Sequence[str], at: int) -> bool:

@@ -139,7 +139,7 @@ def set_up(
     anthropic_url: Annotated[str, _flag("Another server with the same API: ANTHROPIC_BASE_URL.")] = "",
     model: Annotated[str, _flag("The model that answers: RELAY_MODEL.")] = "",
     small_model: Annotated[str, _flag("The small model: RELAY_SMALL_MODEL.")] = "",
-    timezone: Annotated[str, _flag("The time zone, such as Europe/Berlin: RELAY_TIMEZONE.")] = "",
+    timezone: Annotated[str, _flag("The time zone, such as Europe/Berlin or UTC+2: RELAY_TIMEZONE.")] = "",
     storage: Annotated[str, _flag("embedded, postgres or supabase (otherwise unchanged).")] = "",
     database_url: Annotated[str, _flag("The PostgreSQL address: DATABASE_URL.")] = "",
     supabase_url: Annotated[str, _flag("The Supabase project's address: SUPABASE_URL.")] = "",
