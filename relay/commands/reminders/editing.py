@@ -49,7 +49,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     if said.bare and not one.rule and one.next_at:
         within = localize(datetime.combine(one.next_at.astimezone(zone), said.start.time()), zone)
         following = within if within > now else following
-    local = following.replace(tzinfo=None)
+    local = said.start_at if said.rule or one.rule else following.replace(tzinfo=None)
     try:
         if said.bare and any(word in one.rule for word in ("BYHOUR=", *(f"FREQ={step}" for step in STEPS))):
             often = f"every day {local:%H:%M}"

@@ -66,9 +66,8 @@ async def make_reminder(
     here = ctx.bot_id != 0
     rule, first = keep_to_day(said.rule), said.start
     if rule != said.rule:
-        local = said.start.replace(tzinfo=None)
         try:
-            first = next_occurrence(read_rule(rule, local), ctx.zone, datetime.now(UTC)) or first
+            first = next_occurrence(read_rule(rule, said.start_at), ctx.zone, datetime.now(UTC)) or first
         except BadRule as error:
             raise CommandRefused(str(error)) from None
     made = await ctx.store.make_reminder(
@@ -80,7 +79,7 @@ async def make_reminder(
             user_id=ctx.user_id,
             text=said.text,
             zone=str(ctx.zone),
-            start_at=said.start.replace(tzinfo=None),
+            start_at=said.start_at,
             next_at=first,
             rule=rule,
             origin=origin if here else "cli",

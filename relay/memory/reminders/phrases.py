@@ -58,6 +58,13 @@ class Understood:
     """What to be reminded of, as it was written; may be empty."""
     bare: bool = False
     """Only a time of day was said, no day and no rhythm."""
+    local: datetime | None = None
+    """The local time that was said, if the clocks may skip it."""
+
+    @property
+    def start_at(self) -> datetime:
+        """The local time as it was said, with which a rule goes on."""
+        return self.local or self.start.replace(tzinfo=None)
 
 
 @frozen
@@ -101,7 +108,8 @@ def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tup
         said = joined.meaning if isinstance(joined.meaning, Open) else resolve(joined.meaning, language, now, zone)
         if isinstance(said, Open):
             return Unclear(said.question), known
-        return Understood(said.start, said.rule, text_of(phrase, found[: joined.end], joined.begin, language)), known
+        text = text_of(phrase, found[: joined.end], joined.begin, language)
+        return Understood(said.start, said.rule, text, local=said.local), known
     first: tuple[Understood | Unclear, int] | None = None
     for begin, end, reading in places(language, tokens):
         if left := find_open(language, reading, tokens, begin, end):
@@ -109,7 +117,7 @@ def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tup
         said = resolve(reading, language, now, zone)
         if isinstance(said, Moment):
             text = about(phrase, found, begin, end, language)
-            return Understood(said.start, said.rule, text, is_bare(reading)), end - begin
+            return Understood(said.start, said.rule, text, is_bare(reading), said.local), end - begin
         first = first or (Unclear(said.question), end - begin)
         # A part of a time must not answer a question about the whole: friday of `next friday 8:00`.
         if not said.lacking or (end == len(tokens) and begin > 0):

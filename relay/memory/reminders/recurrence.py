@@ -72,6 +72,13 @@ def localize(local: datetime, zone: tzinfo) -> datetime:
     return found.astimezone(UTC).astimezone(zone)
 
 
+def localize_ahead(local: datetime, zone: tzinfo, now: datetime) -> datetime:
+    """Attaches a zone like `localize`, but of a time that occurs twice, the second counts if the first has passed."""
+    first, second = localize(local, zone), local.replace(tzinfo=zone, fold=1)
+    twice = second.astimezone(UTC) > first.astimezone(UTC)
+    return second if twice and first.astimezone(UTC) <= now.astimezone(UTC) else first
+
+
 def next_clock(clock: time, zone: tzinfo, after: datetime) -> datetime:
     """Returns the next moment with a local time of day after a moment (with a zone)."""
     today = after.astimezone(zone).date()
@@ -160,16 +167,22 @@ def in_words(gap: timedelta) -> str:
 
 def next_occurrence(rule: Rule, zone: tzinfo, after: datetime) -> datetime | None:
     """Returns the first occurrence after a moment (with a zone); None if there is none."""
+    found = next_times(rule, zone, after)
+    return found and found[0]
+
+
+def next_times(rule: Rule, zone: tzinfo, after: datetime) -> tuple[datetime, datetime] | None:
+    """Returns the first occurrence after a moment, and its local time by the rule, which the clocks may skip."""
     local = after.astimezone(zone).replace(tzinfo=None) - NEAR
     after = after.astimezone(UTC)  # in one zone, Python compares what clocks show
-    found: datetime | None = None
+    found: tuple[datetime, datetime] | None = None
     for one in within(rule.near(local), local):
         # A time that the clocks skip moves behind later times of the rule.
-        if found is not None and one > found.replace(tzinfo=None):
+        if found is not None and one > found[0].replace(tzinfo=None):
             break
         at = localize(one, zone)
-        if at > after and (found is None or at < found):
-            found = at
+        if at > after and (found is None or at < found[0]):
+            found = at, one
     return found
 
 

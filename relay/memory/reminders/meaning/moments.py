@@ -18,7 +18,7 @@ from relay.memory.reminders.meaning.times import (
     step,
 )
 from relay.memory.reminders.reading.parts import Reading
-from relay.memory.reminders.recurrence import BadRule, localize, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import BadRule, localize, localize_ahead, next_times, read_rule
 
 CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 FEBRUARY, SHORTEST = 2, 28
@@ -59,17 +59,18 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     within = interval if unit in (MINUTE, HOUR) else []
     # That day is the one that was said: every 4 years on 29 February begins in a leap year.
     opening = [parts[0], *hours, *list_days(reading, exact=amount > 1)]
-    first = next_occurrence(read_rule(";".join([*opening, *within]), begin), zone, now)
-    if first is None:
+    found = next_times(read_rule(";".join([*opening, *within]), begin), zone, now)
+    if found is None:
         return Open("That day never comes. Write, for example: every monday 8:00 until 2030-12-31.")
-    if reading.year not in (None, first.year):
+    first, local = found
+    if reading.year not in (None, local.year):
         return Open("From when? Write the rule without a year: every year on december 24 18:00.")
-    until = ends(reading, first, now)
+    until = ends(reading, local, now)
     if isinstance(until, Open):
         return until
     rule = ";".join([parts[0], *interval, *parts[1:], *until])
-    read_rule(rule, first.replace(tzinfo=None))
-    return bound_moment(first, now, rule)
+    read_rule(rule, local)
+    return bound_moment(first, now, rule, local)
 
 
 def fits_day(reading: Reading, amount: int) -> bool:
@@ -139,13 +140,12 @@ def list_days(reading: Reading, exact: bool = False) -> list[str]:
     return [*parts, "BYMONTHDAY=" + ",".join(map(str, range(shortest, reading.day + 1))), "BYSETPOS=-1"]
 
 
-def ends(reading: Reading, first: datetime, now: datetime) -> list[str] | Open:
-    """Returns the parts of a rule that end it."""
+def ends(reading: Reading, local: datetime, now: datetime) -> list[str] | Open:
+    """Returns the parts that end a rule with this first local time."""
     if reading.times is not None:
         if not 1 <= reading.times <= 1000:
             raise BadRule("It can repeat 1 to 1000 times.")
         return [f"COUNT={reading.times}"]
-    local = first.replace(tzinfo=None)
     if reading.lasts is not None:
         amount, unit = reading.lasts
         minutes = {MINUTE: amount, HOUR: amount * 60}.get(unit)
@@ -220,7 +220,7 @@ def once(reading: Reading, language: Language, clock: time | None, now: datetime
         return Open(f"At what time? Write it after the day: {language.example}.", lacking=True)
     if days is None:
         return today_or_tomorrow(reading, clock, now, zone)
-    found = [at for day in days if is_ahead(at := localize(place_time(day, clock), zone), now)]
+    found = [at for day in days if is_ahead(at := localize_ahead(place_time(day, clock), zone, now), now)]
     if not found:
         return Open("That time has passed. Write one in the future, for example: tomorrow 9:00.")
     if reading.month and not reading.year and days[0] == now.date() != found[0].date():
@@ -238,7 +238,7 @@ def today_or_tomorrow(reading: Reading, clock: time, now: datetime, zone: tzinfo
     if reading.habit:
         return Open(f"Once, or every day? Write: today {clock:%H:%M}, or every day {clock:%H:%M}.")
     for day in (now.date(), now.date() + timedelta(days=1)):
-        found = localize(place_time(day, clock), zone)
-        if is_ahead(found, now):
-            return Moment(found)
+        local = place_time(day, clock)
+        if is_ahead(found := localize_ahead(local, zone, now), now):
+            return Moment(found, local=local)
     return Moment(localize(place_time(now.date() + timedelta(days=2), clock), zone))

@@ -18,6 +18,8 @@ class Moment:
 
     start: datetime
     rule: str = ""
+    local: datetime | None = None
+    """The local time that was said, if the clocks may skip it."""
 
 
 @frozen
@@ -35,11 +37,11 @@ def is_ahead(found: datetime, now: datetime) -> bool:
     return found.astimezone(UTC) > now.astimezone(UTC)
 
 
-def bound_moment(found: datetime, now: datetime, rule: str = "") -> Moment | Open:
+def bound_moment(found: datetime, now: datetime, rule: str = "", local: datetime | None = None) -> Moment | Open:
     """Returns a moment, unless it is too far in the future."""
     if found - now > FARTHEST:
         return Open("That is more than 20 years away. Please choose an earlier time.")
-    return Moment(found, rule)
+    return Moment(found, rule, local)
 
 
 def clock_of(reading: Reading, now: datetime) -> time | Open | None:

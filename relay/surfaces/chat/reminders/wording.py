@@ -17,9 +17,11 @@ def show_moment(at: datetime, zone: tzinfo, now: datetime) -> str:
 
 
 def plain_moment(at: datetime, zone: tzinfo, now: datetime) -> str:
-    """Says a moment in a zone: today 18:30, tomorrow 9:00, Fri 27 Nov 8:00, 24 Dec 2027 18:00."""
+    """Says a moment in a zone: today 18:30, tomorrow 9:00, Fri 27 Nov 8:00, 24 Dec 2027 18:00. If the clocks show it
+    twice, it says which one: today 2:30 CET."""
     local, today = at.astimezone(zone), now.astimezone(zone).date()
-    clock = f"{local.hour}:{local:%M}"
+    twice = local.utcoffset() != local.replace(fold=1 - local.fold).utcoffset()
+    clock = f"{local.hour}:{local:%M}" + (f" {local:%Z}" if twice else "")
     if local.date() == today:
         return f"today {clock}"
     if local.date() == today + timedelta(days=1):
