@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 from collections.abc import Coroutine
 from typing import Any
 
@@ -60,7 +61,8 @@ async def _stop_on_signals(work: Coroutine[Any, Any, object]) -> None:
         if task:
             task.cancel()
 
-    for name in ("SIGTERM", "SIGHUP"):
+    alone = threading.current_thread() is threading.main_thread()  # others hear no signals
+    for name in ("SIGTERM", "SIGHUP") if alone else ():
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             with contextlib.suppress(NotImplementedError):
