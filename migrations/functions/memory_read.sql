@@ -85,7 +85,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by memories desc, id), '[]')
     from (
         select subject_id as id, count(*) as memories, coalesce(
-            (select relay.names_in(p_space_id)) ->> subject_id::text, (array_agg(subject order by m.id desc))[1]) as name
+            (select relay.called_in(p_space_id)) ->> subject_id::text, (array_agg(subject order by m.id desc))[1]) as name
         from memory m join space s on s.id = m.space_id and s.kind = 'group'
         where m.space_id = p_space_id and m.status = 'active' and subject_id is not null
         group by subject_id order by count(*) desc, subject_id limit 40) person
@@ -115,7 +115,7 @@ begin
         'memories', (
             select coalesce(jsonb_agg(to_jsonb(m) - 'derivation' - 'evidence'
                 || jsonb_build_object('subject',
-                    coalesce((select relay.names_in(own)) ->> m.subject_id::text, m.subject)) order by m.id desc), '[]')
+                    coalesce((select relay.called_in(own)) ->> m.subject_id::text, m.subject)) order by m.id desc), '[]')
             from memory m where m.id = any (page)));
 end $$;
 
@@ -239,7 +239,7 @@ begin
         'changes', (
             select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'action', c.action, 'status', c.status,
                 'memory_id', m.id, 'kind', m.kind,
-                'subject', coalesce((select relay.names_in(own)) ->> m.subject_id::text, m.subject),
+                'subject', coalesce((select relay.called_in(own)) ->> m.subject_id::text, m.subject),
                 'subject_id', m.subject_id, 'content', relay.content_after(c, m.content), 'before', c.before ->> 'content',
                 'at', c.created_at, 'decided_at', c.decided_at,
                 'yours', relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin))

@@ -43,7 +43,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns what the people of a group are called in lists: {user id: name}; empty elsewhere. Lists call it once.
-create or replace function relay.names_in(p_space_id bigint) returns jsonb
+create or replace function relay.called_in(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when (select kind from space where id = p_space_id) = 'group' then coalesce((
             select jsonb_object_agg(user_id, concat_ws(' ', name, '(' || mark || ')'))
@@ -54,5 +54,5 @@ $$;
 -- Returns what a person of a group is called in lists; else p_name.
 create or replace function relay.called(p_space_id bigint, p_user_id bigint, p_name text) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select coalesce(relay.names_in(p_space_id) ->> p_user_id::text, p_name)
+    select coalesce(relay.called_in(p_space_id) ->> p_user_id::text, p_name)
 $$;

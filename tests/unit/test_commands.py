@@ -416,10 +416,10 @@ async def test_undo_shows_nothing_private_in_a_group_that_others_joined() -> Non
 
 
 async def test_remember_stores_the_persons_own_words() -> None:
-    database = Canned(change_memory=DONE)
+    database = Canned(controls=CONTROLS | {"memories": 0}, change_memory=DONE)
     done = await told("remember", call(database, "  I like\n tea "))
     assert (done.text, done.changes) == ("", (CHANGE,))
-    (action,) = database.calls[0][1]["actions"]
+    (action,) = database.calls[-1][1]["actions"]
     assert (action["content"], action["subject_id"], action["subject"], action["by"]) == (
         "I like tea",
         ADA,
