@@ -31,12 +31,11 @@ WHEN = {
     "at": {"type": "string", "description": "Local time: 2026-12-24T18:00."},
     "rrule": {
         "type": "string",
-        "description": "An RRULE, to repeat it; `at` is its first time. Rules of hours or minutes keep to "
-        "8:00-21:00 unless BYHOUR names hours.",
+        "description": "An RRULE to repeat it from `at` on. Hourly: by day, unless BYHOUR is set.",
     },
-    "text": {"type": "string", "description": "What to say to them, in their language."},
-    "zone": {"type": "string", "description": "An IANA zone, if not their own."},
-    "again_minutes": {"type": "integer", "description": "For ask; 60, by day, if left out."},
+    "text": {"type": "string", "description": "What to say, in their language."},
+    "zone": {"type": "string", "description": "An IANA zone, if not theirs."},
+    "again_minutes": {"type": "integer", "description": "For ask; 60 if left out."},
 }
 SET_REMINDER: ToolDefinition = {
     "name": "set_reminder",
@@ -77,7 +76,7 @@ CHANGE_REMINDER: ToolDefinition = {
 }
 DELETE_REMINDER: ToolDefinition = {
     "name": "delete_reminder",
-    "description": "Deletes a reminder, by its id or its mention.",
+    "description": "Deletes a reminder, by its id or mention.",
     "input_schema": {"type": "object", "properties": {"id": {"type": "integer"}, "mention": {"type": "string"}}},
 }
 REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER, DELETE_REMINDER]
