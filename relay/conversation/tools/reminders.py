@@ -39,7 +39,7 @@ WHEN = {
 }
 SET_REMINDER: ToolDefinition = {
     "name": "set_reminder",
-    "description": "Reminds the person later, when they ask for it. If the time is unclear, ask; never guess an "
+    "description": "Reminds the person later, when asked to. If the time is unclear, ask; never guess an "
     "hour. The time is shown under your answer.",
     "input_schema": {
         "type": "object",
@@ -48,7 +48,7 @@ SET_REMINDER: ToolDefinition = {
             "kind": {
                 "type": "string",
                 "enum": list(KINDS),
-                "description": "ask: repeats until they answer, 3 times at most. check: you first see whether there is "
+                "description": "ask: repeats until answered, 3 times at most. check: you first see whether there is "
                 "anything to tell.",
             },
             "mention": {

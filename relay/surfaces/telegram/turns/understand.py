@@ -48,6 +48,7 @@ from relay.surfaces.telegram.parsing.objects import CallbackQuery, Chat, Message
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import (
     Bot,
+    Command,
     chat_of,
     command_of,
     find_caption_command,
@@ -110,10 +111,8 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     if not messages:
         return ParsedTurn(place)
     command = command_of(messages[0], bot)
-    if command is not None and command.name == "new":
-        return ParsedTurn(place, command="new")
-    if named := next(filter(None, (find_caption_command(message, bot) for message in messages)), ""):
-        return ParsedTurn(place, notice=BY_ITSELF.format(named))
+    if (began := read_beginning(command, messages, bot, place)) is not None:
+        return began
     if await find_question(messages[0], bot, store):
         return ParsedTurn(place, command="reply")
     if correction := await correct_transcript(turn, messages[0], bot, messenger, store):
@@ -144,6 +143,14 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
         notices=tuple(dict.fromkeys(refusals)),
     )
     return ParsedTurn(place, incoming, wanted=command.rest if command is not None and retry and not two else "")
+
+
+def read_beginning(command: Command | None, messages: Sequence[Message], bot: Bot, place: Place) -> ParsedTurn | None:
+    """Returns the turn of a command that begins a conversation, or of a caption that can't; None: it is neither."""
+    if command is not None and command.name == "new":
+        return ParsedTurn(place, command="new")
+    named = next(filter(None, (find_caption_command(message, bot) for message in messages)), "")
+    return ParsedTurn(place, notice=BY_ITSELF.format(named)) if named else None
 
 
 async def understand_press(
