@@ -5,10 +5,12 @@ create or replace function relay.attribution_of(p_feedback_id bigint) returns js
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('feedback_id', f.id, 'space_id', f.space_id, 'user_id', f.user_id,
         'session_id', f.session_id, 'kind', f.kind, 'value', f.value, 'question_id', asked.id,
-        'question', coalesce(left(relay.plain_text(asked), 1500), ''), 'former', case when f.kind = 'refine' and o.id is not null then (
+        'question', coalesce(left(relay.plain_text(asked), 1500), ''),
+        'former', case when f.kind = 'refine' and o.id is not null then (
             -- As it was when the other answer was written.
             select left(relay.without_markers(v.text), 1500) from message_version v where v.message_id = asked.id
-            order by v.id offset coalesce((o.prompt ->> 'wording')::integer, 0) limit 1) end, 'answer_id', said.id, 'answer', left(said.text, 4000),
+            order by v.id offset coalesce((o.prompt ->> 'wording')::integer, 0) limit 1) end,
+        'answer_id', said.id, 'answer', left(said.text, 4000),
         'other_id', other.id, 'other', coalesce(left(f.value ->> 'text', 4000), left(other.text, 4000)),
         'chosen', case when f.value ? 'text' then 'b' else 'a' end,
         'attributable', not (t.tainted or coalesce(o.tainted, false) or coalesce(other.tainted, false)),

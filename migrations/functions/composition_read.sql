@@ -35,7 +35,8 @@ $$;
 -- {id} or {name, chat_id, topic_id}; p_rows: with its text. Besides, confirm: dropping it asks first. Null if there is none.
 create or replace function public.relay_composition(p_space jsonb, p_which jsonb, p_rows boolean) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select relay.composition_since(relay.composition_json(c.id)) || jsonb_build_object('rows', case when p_rows then c.rows end,
+    select relay.composition_since(relay.composition_json(c.id)) || jsonb_build_object(
+        'rows', case when p_rows then c.rows end,
         'confirm', relay.context_settings(c.space_id) #> '{ui,confirmDestructiveActions}')
     from composition c join thread t on t.id = c.thread_id
     where c.space_id = relay.find_space(p_space) and c.deleted_at is null

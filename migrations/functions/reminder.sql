@@ -311,8 +311,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by id desc limit 1), (select name from person where user_id = p_user_id), '')
 $$;
 
--- Returns what a held job tells: up to 200 reminders that are due, or whose time comes before they were confirmed, except those of a quiet space (a chat may have some of
--- two: of its group, and of a person who was alone there once). Null if the process lost it.
+-- Returns what a held job tells: up to 200 reminders that are due, or whose time comes before they were confirmed, except
+-- those of a quiet space (a chat may have some of two: of its group, and of a person who was alone there once). Null if the
+-- process lost it.
 create or replace function public.relay_reminder_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with held as (

@@ -90,8 +90,8 @@ $$;
 -- Plans a composition of a space. p_request: {budget, strategy, order: 'time' or 'given', parts: [{session_id, version:
 -- null, 'original', 'new' or a name, allocation, recompress: settings}]}. Returns {budget, strategy, total: estimated
 -- tokens, new: versions to make, parts: [{place, session_id, title, words, first, tokens, messages, asked, allocation,
--- version, version_id, since, settings, estimate, reason, versions: [{id, name, tokens, ratio}]}]}, or {refused, what}: no_session,
--- empty, twice, no_version, nothing_left.
+-- version, version_id, since, settings, estimate, reason, versions: [{id, name, tokens, ratio}]}]}, or {refused, what}:
+-- no_session, empty, twice, no_version, nothing_left.
 create or replace function relay.composition_plan(p_space_id bigint, p_request jsonb) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
