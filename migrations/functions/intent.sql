@@ -21,8 +21,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         from unnest(tsvector_to_array(to_tsvector('simple', p_about))) as word),
     told as (select *, english = '{}' or german = '{}' as common from said)
     select to_tsquery('simple', nullif(string_agg(format('(%L:%sA | %L:A | %L:B | %L:C)', word,
-        case when word ~ '^.{6}|[^\x01-\u024f]' then '*' end, word || 's', coalesce(english[1], word), coalesce(german[1], word)),
-        ' & '), ''))
+        case when word ~ '^.{6}|[^\x01-\u024f]' then '*' end, word || 's',
+        coalesce(english[1], word), coalesce(german[1], word)), ' & '), ''))
     from told where not common or not exists (select from told where not common)
 $$;
 

@@ -266,9 +266,9 @@ begin
             begin
                 results := relay.apply_actions(held, null, p_actions, false);
                 if jsonb_array_length(p_actions) > 1 and results @? '$[*].failed' then
-                    raise sqlstate 'RL003';
+                    raise sqlstate 'RL004';
                 end if;
-            exception when sqlstate 'RL003' then null;  -- takes back what the others did
+            exception when sqlstate 'RL004' then null;  -- takes back what the others did
             end;
         end if;
     end if;

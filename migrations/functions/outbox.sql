@@ -57,8 +57,8 @@ begin
 end $$;
 
 -- Returns the queued message that a turn sends: {chat_id, topic_id, under_turn_id, text, rows, sound, reply_to,
--- consolidation_id, composition, version: what became of it, topic_name: what to name the topic, unless the person has named it
--- meanwhile}; null for other turns.
+-- consolidation_id, composition, version: what became of it, topic_name: what to name the topic, unless the person has
+-- named it meanwhile}; null for other turns.
 create or replace function relay.message_of(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case status when 'queued' then request else '{}' end || jsonb_build_object(
