@@ -384,18 +384,16 @@ create or replace trigger session_written after update of private, space_id
     on relay.session for each row when (old.private <> new.private or old.space_id <> new.space_id)
     execute function relay.session_written();
 
--- Returns the next sources of a kind after an id (and part) whose entries may be missing, in order.
-create or replace function relay.unindexed(p_kind text, p_after bigint, p_part integer, p_limit integer)
+-- Returns the next sources in a table after an id (and part) whose entries may be missing, in order.
+create or replace function relay.unindexed(p_table text, p_after bigint, p_part integer, p_limit integer)
 returns table (id bigint, part integer)
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
-#variable_conflict use_column
 begin
-    if p_kind = 'part' then
-        return query select document_id, part from document_part
-            where (document_id, part) > (p_after, p_part) order by document_id, part limit p_limit;
+    if p_table = 'document_part' then
+        return query select document_id, p.part from document_part p
+            where (document_id, p.part) > (p_after, p_part) order by document_id, p.part limit p_limit;
     else
-        return query execute format('select id, 0 from relay.%I where id > $1 order by id limit $2',
-            coalesce((select k.name from relay.artefact_kinds() k where k.kind = p_kind), p_kind))
+        return query execute format('select id, 0 from relay.%I where id > $1 order by id limit $2', p_table)
             using p_after, p_limit;
     end if;
 end $$;
@@ -462,7 +460,7 @@ $$;
 create or replace function public.relay_index_missing(p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    kinds constant text[] := array(select kind from relay.artefact_kinds()) || array['part', 'message'];
+    source text;
     own index_progress;
     ids bigint[];
     parts integer[];
@@ -479,14 +477,17 @@ begin
         exit when due = 0;
         looked := looked + due;
     end loop;
-    foreach own.kind in array kinds loop
+    for own.kind, source in
+        select k.kind, k.name from relay.artefact_kinds() k
+        union all values ('part', 'document_part'), ('message', 'message')
+    loop
         select p.after_id, p.after_part into own.after_id, own.after_part from index_progress p where p.kind = own.kind;
         own.after_id := coalesce(own.after_id, 0);
         own.after_part := coalesce(own.after_part, 0);
         loop
             exit when looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '1 second';
             select array_agg(u.id order by u.id, u.part), array_agg(u.part order by u.id, u.part) into ids, parts
-            from relay.unindexed(own.kind, own.after_id, own.after_part, least(20, p_limit - looked)) u;
+            from relay.unindexed(source, own.after_id, own.after_part, least(20, p_limit - looked)) u;
             exit when ids is null;
             own.after_id := ids[cardinality(ids)];
             own.after_part := parts[cardinality(parts)];
