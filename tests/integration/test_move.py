@@ -146,13 +146,13 @@ async def test_sizes_are_nearly_right_without_statistics(make: Any) -> None:
     side: Side = await make()
 
     async def size_with(first: int, last: int) -> int:
-        side.sql("insert into space (kind, owner_id) select 'private', generate_series(%s::bigint, %s)", first, last)
-        return decode_row(MoveState, await side.port.call("move_state")).sizes["space"]
+        side.sql("insert into file_gone (unique_id) select generate_series(%s::bigint, %s)::text", first, last)
+        return decode_row(MoveState, await side.port.call("move_state")).sizes["file_gone"]
 
     assert await size_with(1, 20_008) == 20_008
-    side.sql("analyze space")
+    side.sql("analyze file_gone")
     assert 100_000 < await size_with(20_009, 150_000) < 225_000, "the statistics are of an earlier time"
-    side.sql("delete from space where owner_id > 50000")
+    side.sql("delete from file_gone where unique_id::bigint > 50000")
     assert 33_333 < await size_with(1, 0) < 75_000
 
 
