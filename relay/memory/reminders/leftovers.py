@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MORNING, NOON, UNITS, Language, words
-from relay.memory.reminders.meaning.times import WHICH_HOURS, Open
+from relay.memory.reminders.meaning.times import ONE_TIME, WHICH_HOURS, Open
 from relay.memory.reminders.reading.clocks import clock, minutes_behind
 from relay.memory.reminders.reading.hours import leaves_hours
 from relay.memory.reminders.reading.parts import Reading, number, quantity, skip, word
 from relay.memory.reminders.reading.reader import LONGEST, read_end, read_parts
 from relay.memory.reminders.vague import (
-    RANGE,
     is_before_event,
     is_next_year,
     is_purpose,
-    is_range,
-    names_weekday,
     say_unread,
 )
 from relay.memory.reminders.zone_names import names_zone
@@ -48,8 +45,6 @@ def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin
         return Open(WHICH_HOURS)
     if describes(language, reading, tokens[begin:end], tokens[end:]):
         return two_times(language)
-    if any(is_range(language, tokens, at) for at in range(max(0, begin - 2), end)):
-        return Open(RANGE)
     if is_bare(reading) and (said := say_unread(language, tokens[:begin]) or say_unread(language, tokens[end:])):
         return Open(said)
     days = reading.amount is not None and not reading.every and reading.unit not in (MINUTE, HOUR)
@@ -98,11 +93,9 @@ def ends_in_edge(language: Language, before: str) -> bool:
 
 
 def ends_in_other_day(language: Language, reading: Reading, tokens: Sequence[str], begin: int) -> bool:
-    """Tests whether the words before a day end in another one: monday – friday 9:00."""
+    """Tests whether the words before a day end in another one: monday friday 9:00."""
     if not reading.has_day or not begin:
         return False
-    if tokens[begin - 1] in DASHES:
-        return names_weekday(language, word(tokens, begin - 2))
     return any(ends_in_day(language, tokens[:begin], at) for at in range(max(0, begin - 3), begin))
 
 
@@ -188,11 +181,12 @@ def find_after(language: Language, reading: Reading, tokens: Sequence[str], begi
         return Open("How long from now? Write one span, or a day and an hour: tomorrow 9:00.")
     several = (
         (reading.hour is not None and (HOUR_IN_TEXT.fullmatch(after) or joins_hour(language, tokens[end:])))
+        or (reading.hour is not None and after.isdigit() and word(tokens, end + 1) in language.joins | language.either)
         or after in language.joins | language.either
         or (after in language.limits | language.linking | DASHES and says_hour(language, tokens, end + 1))
     )
     if several:
-        return Open("Please give one time for each reminder, or one rule: every day 8:00 and 20:00.")
+        return Open(ONE_TIME)
     if is_bare(reading) and (is_short_day(language, after) or has_day_behind(language, tokens, end)):
         return Open(f"On which day? Write it beside the time, for example: {language.example}.")
     if minute := find_minute(language, reading, tokens, end):

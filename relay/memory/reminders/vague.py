@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR, Language
@@ -14,17 +13,10 @@ UNREAD = (
     "I don't understand that day or rhythm. Write, for example: friday 9:00, every weekday 8:00, every 3 months 9:00, "
     "last day of every month 9:00."
 )
-RANGE = (
-    "I don't understand a range of days. For Monday to Friday, write: every weekday 8:00. Otherwise, name each day: "
-    "every monday, tuesday and wednesday 8:00."
-)
-SEPARATORS = re.compile(r"[-–—/,+&]")
 
 
 def say_unread(language: Language, tokens: Sequence[str]) -> str:
     """Returns what to say about a day or a rhythm that isn't read; empty: the text names none."""
-    if any(is_range(language, tokens, at) for at in range(len(tokens))):
-        return RANGE
     return UNREAD if is_vague(language, tokens) else ""
 
 
@@ -35,7 +27,7 @@ def is_vague(language: Language, tokens: Sequence[str]) -> bool:
     if word(tokens, first) in language.announcing and language.ordinals.get(ordinal, 0) > 0:  # on the first pay rent
         return True
     tests = (
-        is_edge, is_season, is_period, is_this_unit, is_range, is_month, is_next_year, is_count, is_lasting,
+        is_edge, is_season, is_period, is_this_unit, is_month, is_next_year, is_count, is_lasting,
         is_before_event,
     )  # fmt: skip
     return any(test(language, tokens, at) for at in range(len(tokens)) for test in tests)
@@ -82,19 +74,6 @@ def is_this_unit(language: Language, tokens: Sequence[str], at: int) -> bool:
     """Tests for this week or this month; but not for a plan for this week."""
     unit = unit_of(language, word(tokens, at + 1))
     return tokens[at] in language.this and unit in (WEEK, MONTH, YEAR) and not is_purpose(language, tokens, at)
-
-
-def is_range(language: Language, tokens: Sequence[str], at: int) -> bool:
-    """Tests for a range of days, or for several in one word: monday to friday, mon-fri, mon/wed."""
-    days = SEPARATORS.split(tokens[at])
-    if len(days) == 1 and word(tokens, at + 1) in language.through:
-        days.append(word(tokens, at + 2))
-    return len(days) > 1 and all(names_weekday(language, one) for one in days)
-
-
-def names_weekday(language: Language, said: str) -> bool:
-    """Tests whether a word is the name or the abbreviation of a day of the week."""
-    return said.rstrip(".") in language.weekdays.keys() | language.short_weekdays.keys()
 
 
 def is_month(language: Language, tokens: Sequence[str], at: int) -> bool:

@@ -71,7 +71,7 @@ ENGLISH = Language(
     weekly=words("weekdays workdays weekends"),
     until=words("until till"),
     windows={"from": words("to until till - –"), "between": words("and")},
-    through=words("to through thru until till - – —"),
+    through=words("to through thru - – —"),
     limits=words("by before after from since between until till or past to than"),
     goes_on=words("until till starting from except"),
     barring=frozenset(("but not", "not on")),
@@ -91,6 +91,8 @@ ENGLISH = Language(
     spans={
         "half an hour": 30, "a half hour": 30, "half hour": 30, "three quarters of an hour": 45,
         "quarter of an hour": 15, "a quarter of an hour": 15,
+        **{f"{one} and a half hours": 60 * hours + 30
+           for hours, names in enumerate(("two 2", "three 3", "four 4", "five 5"), 2) for one in names.split()},
         "an hour and a half": 90, "one hour and a half": 90, "1 hour and a half": 90,
     },
     edges=words("end beginning start middle early mid late"),

@@ -109,6 +109,7 @@ GERMAN = Language(
         **{f"{article}halben stunde": 30 for article in ("", "einer ", "ner ", "'ner ")}, "halbe stunde": 30,
         **{f"{article}viertelstunde": 15 for article in ("", "einer ", "ner ")},
         **{f"{article}dreiviertelstunde": 45 for article in ("", "einer ", "ner ")},
+        **{f"{one}einhalb stunden": 60 * hours + 30 for hours, one in enumerate(("zwei", "drei", "vier", "fünf"), 2)},
         "anderthalb stunden": 90, "eineinhalb stunden": 90, "einer halbe stunde": 30,
     },
     edges=words("ende anfang mitte"),

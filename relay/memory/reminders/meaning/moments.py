@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR, Language
 from relay.memory.reminders.meaning.times import (
+    ONE_TIME,
     WHICH_HOURS,
     Moment,
     Open,
@@ -45,6 +46,8 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
     elif clock is None:
         every = "every" if language.code == "en" else "jeden"
         return Open(f"At what time? Write it after the day: {every} {language.example}.", lacking=True)
+    elif reading.hours and reading.part:
+        return Open(ONE_TIME)
     else:
         begin = place_time(now.date(), clock.replace(hour=reading.hours[0]) if reading.hours else clock)
     keep_day(reading, begin.date())
@@ -216,6 +219,8 @@ def once(reading: Reading, language: Language, clock: time | None, now: datetime
     days = days_of(reading, now)
     if isinstance(days, Open):
         return days
+    if reading.hours:
+        return Open(ONE_TIME)
     if clock is None:
         return Open(f"At what time? Write it after the day: {language.example}.", lacking=True)
     if days is None:
@@ -233,8 +238,9 @@ def once(reading: Reading, language: Language, clock: time | None, now: datetime
 def today_or_tomorrow(reading: Reading, clock: time, now: datetime, zone: tzinfo) -> Moment | Open:
     """Returns the next moment with this time of day. If an hour up to 12 may mean two times, that is left open."""
     if not reading.exact and clock.hour in range(1, 13) and not reading.part:
-        evening = clock.replace(hour=clock.hour % 12 + 12)
-        return Open(f"In the morning or in the evening? Write {clock:%H:%M} or {evening:%H:%M}.")
+        other = clock.replace(hour=(clock.hour + 12) % 24)
+        which = "At noon or at midnight?" if clock.hour == 12 else "In the morning or in the evening?"
+        return Open(f"{which} Write {clock:%H:%M} or {other:%H:%M}.")
     if reading.habit:
         return Open(f"Once, or every day? Write: today {clock:%H:%M}, or every day {clock:%H:%M}.")
     for day in (now.date(), now.date() + timedelta(days=1)):

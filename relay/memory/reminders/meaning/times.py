@@ -9,6 +9,7 @@ from relay.memory.reminders.languages.language import AFTERNOON, DAY, MONTH, MOR
 from relay.memory.reminders.reading.parts import Reading
 
 WHICH_HOURS = "At which hours? Write: every 2 hours from 9 to 18, from 22 to 6, or around the clock."
+ONE_TIME = "Please give one time for each reminder, or one rule: every day 8:00 and 20:00."
 FARTHEST = timedelta(days=20 * 366)
 
 
@@ -84,8 +85,9 @@ def of_part(reading: Reading, hour: int, minute: int, now: datetime) -> time | O
         return time(hour + 12, minute)
     if reading.days == 0:
         return time(hour, minute, fold=int(now.hour > hour))
-    # Every night at 2 is clear. The night of Friday may end on Saturday.
-    return time(hour, minute) if reading.every and not reading.has_day else unclear
+    # At 2 at night and every night at 2 are clear. The night of Friday may end on Saturday.
+    clear = reading.has_only_hour or (reading.every and not reading.has_day)
+    return time(hour, minute) if clear else unclear
 
 
 def place_time(day: date, clock: time) -> datetime:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from relay.core.frozen import frozen
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MORNING, Language
-from relay.memory.reminders.reading.parts import Reading, number, skip, unit_of, word
+from relay.memory.reminders.reading.parts import Reading, number, number_at, skip, unit_of, word
 
 CLOCK = re.compile(r"(\d{1,2})[:.h](\d{2})")
 ZERO_CLOCK = re.compile(r"(0\d)(\d{2})")
@@ -59,7 +59,8 @@ def read_minute_of_hour(language: Language, reading: Reading, tokens: Sequence[s
         return start + 1
     start = skip(tokens, at, language.at)
     minute, end = relative_minutes(language, tokens, start)
-    if start == at or minute is None or number(language, word(tokens, end)) is not None:
+    behind = word(tokens, end)
+    if start == at or minute is None or behind in language.before or number(language, behind) is not None:
         return 0
     reading.of_hour = minute % 60
     return end
@@ -121,15 +122,6 @@ def minutes_behind(language: Language, tokens: Sequence[str], at: int) -> tuple[
     return value, end
 
 
-def number_at(language: Language, tokens: Sequence[str], at: int) -> tuple[int | None, int]:
-    """Returns a number, also of two words, and its end: twenty five."""
-    said, after = word(tokens, at), word(tokens, at + 1)
-    value, more = number(language, said), language.numbers.get(after, 0)
-    if value in (20, 30, 40, 50) and not said.isdigit() and 0 < more < 10 and after not in language.articles:
-        return value + more, at + 2
-    return value, at + 1
-
-
 def with_meridiem(language: Language, tokens: Sequence[str], said: Clock) -> Clock:
     """Reads what may follow an hour: am, pm, o'clock, Uhr 30."""
     hour, minute, exact, end = said.hour, said.minute, said.exact, said.end
@@ -151,15 +143,18 @@ def meridiem(language: Language, hour: int, minute: int, said: str, end: int) ->
 
 
 def spoken_clock(language: Language, tokens: Sequence[str], at: int) -> Clock | None:
-    """Reads a time in words: half past 9, a quarter to 9, 5 past 9, halb 10, dreiviertel 10, Viertel nach 9."""
+    """Reads a time in words: half past 9, a quarter to 9, 5 past 9, halb 10, dreiviertel 10, fünf vor halb 10."""
     at = at + 1 if word(tokens, at) in language.articles else at
     said, link = word(tokens, at), word(tokens, at + 1)
     if said in language.before and (hour := number(language, link)) is not None:
         return Clock((hour - 1) % 24, language.before[said], False, at + 2)
     minute, end = relative_minutes(language, tokens, at)
-    hour = number(language, word(tokens, end))
+    of_hour = language.before.get(word(tokens, end), 0)
+    hour = number(language, word(tokens, end + bool(of_hour)))
     if minute not in SPOKEN_MINUTES or hour is None or said in language.before:
         return None
+    if of_hour:  # fünf vor halb acht
+        minute, end = minute + of_hour - 60, end + 1
     found = Clock(hour if minute > 0 else (hour - 1) % 24, minute % 60, False, end + 1)
     if word(tokens, found.end) in language.meridiem:
         if minute < 0 and hour == 12:  # a quarter to 12 pm: 11:45 or 23:45

@@ -14,6 +14,8 @@ DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})?")
 OPEN_DOTTED_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})")
 SLASHED_DATE = re.compile(r"(\d{1,2})/(\d{1,2})(?:/(\d{4}))?")
 ISO_MOMENT = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})t(\d{1,2}:\d{2})")
+SEPARATORS = re.compile(r"[-–—/,+&]")
+DASHED = re.compile(r"[-–—]")
 YEAR_NUMBER = re.compile(r"20\d\d")
 
 
@@ -152,14 +154,35 @@ def read_weekdays(language: Language, reading: Reading, tokens: Sequence[str], a
     """Reads several days of the week. Returns their end."""
     found: list[int] = []
     end = at
-    while (days := weekdays_of(language, tokens, at)) is not None:
+    while True:
+        days, after = read_range(language, tokens, at) or (weekdays_of(language, tokens, at), at + 1)
+        if days is None:
+            break
         found += days
         reading.part = reading.part or day_and_part(language, word(tokens, at))[1]
-        end = at + 1
+        end = after
         at = skip(tokens, end, language.joins | language.on)
     if found:
         reading.weekdays = tuple(sorted(set(found)))
     return end
+
+
+def read_range(language: Language, tokens: Sequence[str], at: int) -> tuple[Sequence[int], int] | None:
+    """Reads a range of days, or several in one word: mon-fri, monday to friday, mon/wed. Returns them and their end;
+    None: there are none."""
+    apart = word(tokens, at + 1) in language.through
+    said = [word(tokens, at), word(tokens, at + 2)] if apart else SEPARATORS.split(word(tokens, at))
+    names = {**language.weekdays, **language.short_weekdays, **language.plural_weekdays}
+    days = [names.get(one.rstrip(".")) for one in said]
+    if len(days) < 2 or None in days:
+        return None
+    named = [day for day in days if day is not None]
+    end = at + (3 if apart else 1)
+    if not (apart or DASHED.search(word(tokens, at))):
+        return named, end
+    if len(named) > 2:
+        return None
+    return [(named[0] + step) % 7 for step in range((named[1] - named[0]) % 7 + 1)], end
 
 
 def weekdays_of(language: Language, tokens: Sequence[str], at: int) -> Sequence[int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from relay.memory.reminders.languages.language import HOUR, MINUTE, Language
+from relay.memory.reminders.languages.language import HOUR, MINUTE, Language, Words
 from relay.memory.reminders.reading.clocks import Clock, clock
 from relay.memory.reminders.reading.parts import Reading, skip, word
 
@@ -107,21 +107,32 @@ def set_window(reading: Reading, first: Clock | None, last: Clock | None, end: i
 
 
 def read_other_hours(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
-    """Reads the other hours of a rhythm of days or more: every day at 8:00 and 20:00. Returns their end; `at` if there
-    are none. All must be clear, and have the same minute."""
-    daily = reading.every and reading.unit not in (MINUTE, HOUR) and reading.exact and not reading.part
-    if not daily or reading.hour is None or reading.hours:
+    """Reads the other hours of a rhythm of days or more: every day at 8:00 and 20:00, at 8 and 20. Returns their end;
+    `at` if there are none. All must be clear, and have the same minute."""
+    short = reading.every and reading.unit in (MINUTE, HOUR)
+    if reading.hour is None or reading.hours or reading.part or short:
         return at
-    found: list[Clock] = []
-    end, joined = at, False
-    while end < len(tokens) and not joined:
+    found = [Clock(reading.hour, reading.minute, reading.exact, at, reading.half)]
+    joined = False
+    while not joined and found[-1].end < len(tokens):
+        end = found[-1].end
         joined = word(tokens, end) in language.joins
-        other = clock(language, tokens, skip(tokens, end + joined, language.at))
-        if other is None or not other.exact or other.minute != reading.minute or other.hour >= LAST_HOUR:
+        start = skip(tokens, end + joined, language.at)
+        other = clock(language, tokens, start, bare=True, after_at=start > end + joined)
+        if other is None:
             return at
         found.append(other)
-        end = other.end
-    if not joined:
+    last = word(tokens, found[-1].end - 1)
+    if not joined or not are_clear(found, language.oclock if language.dotted else frozenset(), last):
         return at
-    reading.hours = tuple(sorted({reading.hour, *(one.hour for one in found)}))
-    return end
+    reading.hours, reading.exact = tuple(sorted({one.hour for one in found})), True
+    return found[-1].end
+
+
+def are_clear(found: Sequence[Clock], uhr: Words, last: str) -> bool:
+    """Tests whether hours can mean nothing else: each says so, or one shows that all are on the 24-hour clock, as in 8
+    and 20, or 8 und 9 Uhr."""
+    same = all(one.minute == found[0].minute and one.hour < LAST_HOUR for one in found)
+    half = any(one.half for one in found)
+    day = not half and (last in uhr or any(one.hour > LAST_HOUR // 2 for one in found))
+    return same and (day or all(one.exact for one in found))

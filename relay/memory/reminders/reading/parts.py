@@ -104,6 +104,15 @@ def number(language: Language, text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else language.numbers.get(text)
 
 
+def number_at(language: Language, tokens: Sequence[str], at: int) -> tuple[int | None, int]:
+    """Returns a number, also of two words, and its end: twenty five."""
+    said, after = word(tokens, at), word(tokens, at + 1)
+    value, more = number(language, said), language.numbers.get(after, 0)
+    if value in (20, 30, 40, 50) and not said.isdigit() and 0 < more < 10 and after not in language.articles:
+        return value + more, at + 2
+    return value, at + 1
+
+
 def unit_of(language: Language, text: str) -> str:
     """Returns the unit that a word means; empty: none."""
     return language.units.get(text.rstrip("."), "")
@@ -143,16 +152,17 @@ def quantity(language: Language, tokens: Sequence[str], at: int) -> tuple[int | 
         if minutes := language.spans.get(" ".join(tokens[at : at + length])):
             return minutes, MINUTE, at + length
     said = word(tokens, at)
+    amount, end = number_at(language, tokens, at)
     if (both := HOURS_AND_MINUTES.fullmatch(said)) and both[2] in language.units:
         return int(both[1]) * 60 + int(both[3]), MINUTE, at + 1
     joined = AMOUNT.fullmatch(said)
     if joined:
         said, unit, end = joined[1], unit_of(language, joined[2]), at + 1
+        amount = number(language, said)
     else:
-        unit, end = unit_of(language, word(tokens, at + 1)), at + 2
+        unit, end = unit_of(language, word(tokens, end)), end + 1
     if unit == HOUR and (fraction := FRACTION.fullmatch(said)):
         return round(float(f"{fraction[1]}.{fraction[2]}") * 60), MINUTE, end
-    amount = number(language, said)
     if amount is None or not unit:
         return None, "", at
     if unit == HOUR and end < len(tokens):

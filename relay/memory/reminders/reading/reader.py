@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR, Language
+from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MONTH, WEEK, WORKDAYS, YEAR, Language
 from relay.memory.reminders.reading.clocks import part_of, read_clock, read_part
 from relay.memory.reminders.reading.dates import (
     day_and_part,
@@ -13,6 +13,7 @@ from relay.memory.reminders.reading.dates import (
     read_days,
     read_following,
     read_moment,
+    read_range,
     read_weekdays,
 )
 from relay.memory.reminders.reading.hours import read_all_hours, read_other_hours, read_window
@@ -37,6 +38,10 @@ def read_every(language: Language, reading: Reading, tokens: Sequence[str], at: 
     if said in language.plural_weekdays or weekly_part(language, said) or said in language.weekly:
         repeat(reading, 1, WEEK)
         return read_days(language, reading, tokens, at)
+    led = skip(tokens, start, frozenset(language.windows))  # from monday to friday
+    if (found := read_range(language, tokens, led)) and tuple(found[0]) == WORKDAYS:
+        repeat(reading, 1, WEEK)
+        return read_days(language, reading, tokens, led)
     if end := read_last_day(language, reading, tokens, start, language.every):
         return end
     if start > at or said not in language.every:
