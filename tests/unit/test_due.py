@@ -81,7 +81,13 @@ def test_a_question_asked_in_the_evening_is_repeated_in_the_morning_unless_the_p
 
 @pytest.mark.parametrize("part", ["UNTIL=20300107T233000", "COUNT=3", "BYSETPOS=1", "BYHOUR=23"])
 def test_what_ends_or_names_its_hours_is_not_put_off_to_the_day(part: str) -> None:
-    assert keep_to_day(f"FREQ=MINUTELY;INTERVAL=10;{part}") == f"FREQ=MINUTELY;INTERVAL=10;{part}"
+    rule = f"FREQ=MINUTELY;INTERVAL=10;{part}"
+    assert keep_to_day(rule, datetime(2030, 1, 7, 8)) == rule
+
+
+@pytest.mark.parametrize("part", ["UNTIL=20330101T235959", "UNTIL=20300109", "COUNT=500"])
+def test_what_ends_after_many_nights_keeps_to_the_day(part: str) -> None:
+    assert "BYHOUR=8,9" in keep_to_day(f"FREQ=HOURLY;{part}", datetime(2030, 1, 7, 8))
 
 
 @pytest.mark.parametrize("hours", ["24", "8,25", "-1", "x", ""])
@@ -101,7 +107,7 @@ def test_an_hour_that_does_not_exist_is_refused(hours: str) -> None:
     ],
 )
 def test_what_comes_several_times_a_day_keeps_to_the_day_unless_hours_are_named(rule: str, hours: list[int]) -> None:
-    read = read_rule(keep_to_day(rule), datetime(2030, 1, 7, 23, 10))
+    read = read_rule(keep_to_day(rule, datetime(2030, 1, 7, 23, 10)), datetime(2030, 1, 7, 23, 10))
     at, found = NOW.replace(hour=0), []
     while (following := next_occurrence(read, UTC, at)) and following < NOW.replace(hour=0) + timedelta(days=1):
         at = following

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from relay.conversation.tools.reminder_input import moment_of
 from relay.memory.reminders.phrases import Understood, read_phrase
 from relay.memory.rows.proactive.rule_words import say_rule
 from relay.surfaces.chat.reminders.wording import plain_moment
@@ -49,3 +50,16 @@ def test_an_hour_that_comes_twice_can_be_said_in_both_rounds(now: datetime, phra
     said = read_phrase(phrase, now, BERLIN)
     assert isinstance(said, Understood)
     assert plain_moment(said.start, BERLIN, now) == when
+
+
+@pytest.mark.parametrize(
+    ("now", "at", "when"),
+    [
+        (FIRST, "2027-10-31T02:20", "today 2:20 CEST"),
+        (SECOND, "2027-10-31T02:20", "today 2:20 CET"),
+        (FIRST, "2027-10-31T02:20+01:00", "today 2:20 CET"),
+    ],
+)
+def test_the_model_can_set_an_hour_that_comes_twice(now: datetime, at: str, when: str) -> None:
+    _, _, found = moment_of({"at": at}, BERLIN, "say", now)
+    assert plain_moment(found, BERLIN, now) == when

@@ -57,7 +57,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
         if said.bare and one.rule:
             zone, rule, local = one.tzinfo, one.rule, datetime.combine(one.start_at, local.time())
         if rule:
-            rule = keep_to_day(rule)
+            rule = keep_to_day(rule, local)
             found = next_occurrence(read_rule(rule, local, least_gap(one.kind)), zone, now)
             following = found or following
     except BadRule as error:

@@ -64,7 +64,7 @@ async def make_reminder(
 ) -> Reminder:
     """Makes a reminder for this chat; from a terminal, for the person's own chat with the bot."""
     here = ctx.bot_id != 0
-    rule, first = keep_to_day(said.rule), said.start
+    rule, first = keep_to_day(said.rule, said.start_at), said.start
     if rule != said.rule:
         try:
             first = next_occurrence(read_rule(rule, said.start_at), ctx.zone, datetime.now(UTC)) or first

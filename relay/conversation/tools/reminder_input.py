@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from relay.conversation.model_loop import ToolInput
 from relay.core.limits import REMINDER_LENGTH
-from relay.memory.reminders.recurrence import keep_to_day, least_gap, localize, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import keep_to_day, least_gap, localize_ahead, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import ReminderKind
 
 LEAST_AGAIN, MOST_AGAIN = 5, 7 * 24 * 60
@@ -56,23 +56,25 @@ def text_of(given: ToolInput) -> str:
     return text
 
 
-def moment_of(given: ToolInput, zone: tzinfo, kind: ReminderKind) -> tuple[datetime, str, datetime]:
+def moment_of(
+    given: ToolInput, zone: tzinfo, kind: ReminderKind, now: datetime | None = None
+) -> tuple[datetime, str, datetime]:
     """Returns the local start, the rule, and the first time. Raises `ValueError` if they are not valid."""
     if not given.get("at"):
         raise ValueError("`at` or `mention` is missing")
     if len(str(given["at"]).strip()) <= len("2026-12-24"):
         raise ValueError("`at` needs a time of day: 2026-12-24T18:00. Ask the person if you don't know it")
-    start = datetime.fromisoformat(str(given["at"]))
-    start = start.astimezone(zone).replace(tzinfo=None) if start.tzinfo else start
+    at = datetime.fromisoformat(str(given["at"]))
+    start = at.astimezone(zone).replace(tzinfo=None, fold=0) if at.tzinfo else at
     rule = str(given.get("rrule") or "").strip().upper().removeprefix("RRULE:")
-    now = datetime.now(UTC)
+    now = now or datetime.now(UTC)
     if rule:
-        rule = keep_to_day(rule)
+        rule = keep_to_day(rule, start)
         first = next_occurrence(read_rule(rule, start, least_gap(kind)), zone, now)
         if first is None:
             raise ValueError("that rule has no future time")
         return start, rule, first
-    found = localize(start, zone)
+    found = at.astimezone(zone) if at.tzinfo else localize_ahead(start, zone, now)
     if found <= now:
         raise ValueError(f"that is in the past; it is {now.astimezone(zone):%Y-%m-%d %H:%M} there now")
     return start, "", found

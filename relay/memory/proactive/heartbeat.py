@@ -39,7 +39,7 @@ async def check(lookout: Lookout, one: DueReminder, now: datetime) -> Checked:
     state = await lookout.store.proactive_gate(one.space_id, one.user_id, lookout.gate.budget.day())
     if one.user_id not in lookout.allowed():
         return Checked("", NO_ACCESS)
-    hours = ALL_DAY if keep_to_day(one.rule) == one.rule else ACTIVE_HOURS
+    hours = ALL_DAY if keep_to_day(one.rule, one.start_at) == one.rule else ACTIVE_HOURS
     if why := explain_closed(state, lookout.limits, one.tzinfo, hours):
         return Checked("", why, again=now + AGAIN if state.answering or not one.rule else None)
     try:

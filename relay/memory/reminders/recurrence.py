@@ -8,7 +8,7 @@ twice, the first counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from itertools import islice, takewhile
 
@@ -37,8 +37,10 @@ DAY_HOURS = (8, 21)
 ROUND_THE_CLOCK = timedelta(hours=6)
 """Rules with steps from here on count the night: a medicine every 8 hours."""
 
-OWN_HOURS = frozenset(("BYHOUR", "UNTIL", "COUNT", "BYSETPOS"))
-"""Parts with which a rule is not limited to the day: its hours are named, it ends, or it takes no hours."""
+OWN_HOURS = frozenset(("BYHOUR", "BYSETPOS"))
+"""Parts with which a rule is not limited to the day: its hours are named, or it takes none."""
+SOON = timedelta(days=1)
+"""What ends so soon after its start counts the night: every hour until 23:00, 3 times."""
 
 NEVER = "That day never comes. For the last day of each month, write: every month on the 31st 9:00."
 
@@ -123,14 +125,26 @@ def read_rule(text: str, start: datetime, least: timedelta = LEAST_GAP) -> Rule:
     return Rule(dates, start, step and step * int(interval))
 
 
-def keep_to_day(rule: str) -> str:
-    """Returns a rule that comes several times a day, limited to its hours by day, unless it names hours, it ends, or
-    its steps are long. Other rules stay."""
+def keep_to_day(rule: str, start: datetime) -> str:
+    """Returns a rule that comes several times a day, limited to its hours by day, unless it names hours, it ends within
+    a day of its local start, or its steps are long. Other rules stay."""
     parts = dict(one.partition("=")[::2] for one in rule.split(";"))
     step, interval = STEPS.get(parts["FREQ"]) if "FREQ" in parts else None, parts.get("INTERVAL", "1")
     if step is None or OWN_HOURS & set(parts) or not interval.isdecimal() or step * int(interval) >= ROUND_THE_CLOCK:
         return rule
+    if ends_soon(parts, start, step * int(interval)):
+        return rule
     return f"{rule};BYHOUR={','.join(str(hour) for hour in range(*DAY_HOURS))}"
+
+
+def ends_soon(parts: Mapping[str, str], start: datetime, step: timedelta) -> bool:
+    """Tests whether a rule of minutes or hours ends within a day."""
+    count, until = parts.get("COUNT", ""), parts.get("UNTIL", "").removesuffix("Z")
+    try:
+        ends = datetime.strptime(until if "T" in until else f"{until}T235959", "%Y%m%dT%H%M%S")
+    except ValueError:  # it has no end, or none that can be read
+        return count.isdecimal() and step * int(count) <= SOON
+    return ends - start <= SOON
 
 
 def by_day(at: datetime, zone: tzinfo) -> datetime:
