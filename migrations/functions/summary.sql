@@ -45,15 +45,17 @@ begin
         'messages', relay.summary_messages(place.id, since, own.key::bigint));
 end $$;
 
--- Returns the messages that a summary of a thread is made from, the first 500. zone: their author's setting.
+-- Returns the messages that a summary of a thread is made from, the first 500. zone: their author's setting; mark: what
+-- tells them apart from namesakes.
 create or replace function relay.summary_messages(p_thread_id bigint, p_from bigint, p_through bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
-        select id, role, m.user_id, name, left(text, 8000) as text, untrusted, tainted, created_at as at,
-            coalesce(c.choices ->> 'zone', '') as zone
+        select m.id, role, m.user_id, coalesce(p.name, m.name) as name, p.mark, left(text, 8000) as text, untrusted, tainted,
+            created_at as at, coalesce(c.choices ->> 'zone', '') as zone
         from message m left join choice c on c.user_id = m.user_id
-        where thread_id = p_thread_id and status <> 'replaced' and id between p_from and p_through
-        order by id limit 500) m
+        left join relay.people_in((select space_id from thread where id = p_thread_id)) p on p.user_id = m.user_id
+        where thread_id = p_thread_id and status <> 'replaced' and m.id between p_from and p_through
+        order by m.id limit 500) m
 $$;
 
 -- Returns how many tokens a summary's messages have, of those that are read of each.

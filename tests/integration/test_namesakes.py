@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Any
 
 import pytest
 
 from relay.core.models import Block
+from relay.memory.contexts.pieces import Piece
+from relay.memory.contexts.settings import CompressionSettings
+from relay.memory.night.digest import day_as_data
 from relay.memory.rows.memories import Subject
 from relay.memory.store import Store
+from relay.memory.writing.compressor import said
+from relay.memory.writing.summaries import summary_messages
 from tests.integration.conftest import Sql
+from tests.integration.test_document_sql import paper, read, send
 from tests.integration.test_turn import Room
 from tests.integration.turn_driver import ADA, BEN, EVE, GROUP, NAMES, TurnDriver, fact, group
 
@@ -75,3 +82,32 @@ async def test_who_takes_another_name_keeps_their_facts(
     opened = await store.open_memory(change.memory_id, ADA, False)
     assert opened is not None
     assert opened.subject == "Adele"
+
+
+async def test_two_people_with_one_name_are_two_in_what_is_made_from_their_words(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await send(driver, ADA, paper("diet.pdf", "No peanuts."), space=group())
+    await send(driver, BEN, paper("diet.pdf", "No milk.", unique_id="other"), space=group())
+    told = await read(store, "diet.pdf", space=group())
+    assert "sent by Ａda (2), " in told
+    assert "sent by Ada, " in told
+    assert "sent by Ａda (2), " in await read(store, "recipe", space=group()), "so does the list of documents"
+    await driver.exchange(ADA, "I eat no peanuts", **THERE)
+    await driver.exchange(BEN, "I drink no milk", **THERE)
+    lines = ("Ada: I eat no peanuts", "Ａda (2): I drink no milk")
+    [(session_id,)] = await sql("select distinct session_id from message")
+    await store.want_summary(group(), GROUP, 0, 2, ADA)
+    (job,) = await store.claim_jobs("summary", None, 1)
+    work = await store.summary_work(job)
+    assert work is not None
+    read_by_summariser = summary_messages(None, work.messages, UTC)[0]["content"][0]["text"]
+    assert all(line in read_by_summariser for line in lines)
+    await store.make_version(group(), session_id, ADA, CompressionSettings())
+    (job,) = await store.claim_jobs("compression", None, 1)
+    session = await store.compression_work(job)
+    assert session is not None
+    for unit, line in zip(session.units[-4::2], lines, strict=True):
+        assert said(1, Piece(unit, unit.text, 9), unit.text) == f"[1] {line}"
+    digest = day_as_data(await store.digest_now(group()), UTC)
+    assert all(line in digest for line in lines)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 from relay.conversation.model_loop import ToolInput, ToolRun
-from relay.conversation.tools.memory import as_json
 from relay.core.models import Space, ToolDefinition
-from relay.core.prompt_markup import clean_name
+from relay.core.prompt_markup import marked_name
 from relay.memory.rows.turns.documents import DocumentCard, OpenedDocument
 from relay.memory.store import Store
 
@@ -60,17 +58,20 @@ def format_part(name: str, found: OpenedDocument) -> str:
         if not found.documents:
             return NONE
         like = any(name.strip().lower() in one.name.lower() for one in found.documents)
-        rows = as_json([asdict(one) for one in found.documents])
-        return f"{AMBIGUOUS if like and name.strip() else UNKNOWN}\n{rows}"
+        return "\n".join([AMBIGUOUS if like and name.strip() else UNKNOWN, *map(_list, found.documents)])
     lines = [f"{_describe(document)}, part {found.part} of {document.parts}"]
     if found.others:
-        lines += [OTHERS, *(f"- {_describe(one)}" for one in found.others)]
+        lines += [OTHERS, *map(_list, found.others)]
     return "\n".join(lines) + (f"\n\n{found.text}" if found.text else f"\n\n{NO_PART}")
+
+
+def _list(document: DocumentCard) -> str:
+    return f"- {_describe(document)}"
 
 
 def _describe(document: DocumentCard) -> str:
     """Describes the document and its sender: in a group, anyone can send one with the same name."""
-    sender = clean_name(document.sent_by or "the user")
+    sender = marked_name(document.sent_by or "the user", document.mark)
     version = f", version {document.version} of {document.versions}" if document.versions > 1 else ""
     name = json.dumps(document.name, ensure_ascii=False)
     return f"{name} ({document.kind}, sent by {sender}, {document.sent_at} UTC{version})"

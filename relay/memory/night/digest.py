@@ -117,7 +117,7 @@ def day_as_data(day: DigestDay, zone: tzinfo) -> str:
     lines: list[str] = []
     for (title, on), rows in groupby(day.messages, lambda row: (row.title, row.at.astimezone(zone).date())):
         lines.append(f"\n## {neutralize_markup(' '.join((title or 'Conversation').split()))} ({on:%A, %Y-%m-%d})")
-        lines += [format_message(row.role, row.name, row.text, row.untrusted) for row in rows]
+        lines += [format_message(row.role, row.name, row.text, row.untrusted, row.mark) for row in rows]
     if day.learned:
         lines.append("\n## Noted")
         lines += [f"- {neutralize_markup(' '.join(row.content.split()))}" for row in day.learned]

@@ -13,9 +13,9 @@ from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
 from relay.core.frozen import frozen
 from relay.core.models import ModelRequest, Step, list_tool
 from relay.core.prompt_markup import (
-    clean_name,
     estimate_tokens,
     mark_untrusted,
+    marked_name,
     neutralize_markup,
     shorten_longest,
     text_block,
@@ -203,7 +203,7 @@ def words(chunk: Chunk, share: float = 1.0, before: str = "") -> str:
 
 def said(number: int, piece: Piece, text: str) -> str:
     """Formats one message as data."""
-    who = "Assistant" if piece.unit.role == "assistant" else clean_name(piece.unit.name or "User")
+    who = "Assistant" if piece.unit.role == "assistant" else marked_name(piece.unit.name or "User", piece.unit.mark)
     text = mark_untrusted(text, "message") if piece.unit.untrusted else neutralize_markup(text)
     return f"[{number}] {who}: {text}"
 

@@ -14,10 +14,10 @@ from relay.core.frozen import frozen
 from relay.core.limits import MARKED_TOKENS, SUMMARY_TOKENS
 from relay.core.models import ModelMessage, ModelRequest, Step
 from relay.core.prompt_markup import (
-    clean_name,
     cut_to_tokens,
     estimate_tokens,
     mark_untrusted,
+    marked_name,
     neutralize_markup,
     shorten_longest,
     text_block,
@@ -159,15 +159,15 @@ def summary_messages(
         if row.role == "user" and day != before:
             lines.append(f"({day})")
             before = day
-        lines.append(format_message(row.role, row.name, text, row.untrusted))
+        lines.append(format_message(row.role, row.name, text, row.untrusted, row.mark))
     lines.append("\nWrite the summary now.")
     return [{"role": "user", "content": [text_block("\n".join(lines))]}]
 
 
-def format_message(role: str, name: str | None, text: str, foreign: bool) -> str:
+def format_message(role: str, name: str | None, text: str, foreign: bool, mark: str | None = None) -> str:
     """Formats a message for a model that summarises: with its speaker, others' words as data, and without a person's
-    markers."""
-    who = "Assistant" if role == "assistant" else clean_name(name or "User")
+    markers. `mark`: what tells its speaker apart from namesakes."""
+    who = "Assistant" if role == "assistant" else marked_name(name or "User", mark)
     text = text if role == "assistant" else remove_markers(text)
     text = text if text.strip() else WORDLESS
     return f"{who}: {mark_untrusted(text, 'message') if foreign else neutralize_markup(text)}"

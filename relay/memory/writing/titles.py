@@ -61,7 +61,7 @@ async def name_session(titler: Titler, job: ClaimedJob) -> bool:
 
 def title_messages(messages: Sequence[SourceMessage]) -> list[ModelMessage]:
     """Returns the request's one user message: the beginning of the session, as data."""
-    lines = [format_message(row.role, row.name, row.text, row.untrusted) for row in messages]
+    lines = [format_message(row.role, row.name, row.text, row.untrusted, row.mark) for row in messages]
     return [{"role": "user", "content": [text_block("\n".join([*lines, "\nWrite the two lines now."]))]}]
 
 

@@ -31,6 +31,8 @@ class SourceUnit:
     tainted: bool = False
     keepit: int | None = None
     """The id of the marker whose passage this row holds word for word; None: it is no such row."""
+    mark: str | None = None
+    """What tells its author apart from namesakes."""
 
     @property
     def own(self) -> bool:

@@ -19,6 +19,8 @@ class DocumentCard:
     sent_by: str | None
     sent_at: str
     """Date and time in UTC, to the minute."""
+    mark: str | None = None
+    """What tells its sender apart from namesakes."""
 
 
 @frozen

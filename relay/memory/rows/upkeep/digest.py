@@ -43,6 +43,8 @@ class DayMessage:
     title: str | None
     """The title of its conversation."""
     at: datetime
+    mark: str | None = None
+    """What tells its author apart from namesakes."""
 
 
 @frozen

@@ -28,6 +28,8 @@ class SourceMessage:
     """When it was written."""
     zone: str = ""
     """Its author's time zone; empty: the installation's."""
+    mark: str | None = None
+    """What tells its author apart from namesakes."""
 
 
 @frozen
