@@ -24,8 +24,8 @@ FACTS = {
     "feeling": "Feelings",
 }
 """The kinds of facts with their headings, in order."""
-LINE_TOKENS = 4
-"""How many tokens an item takes besides its text."""
+LINE_TOKENS, DAY_TOKENS = 4, 5
+"""How many tokens an item takes besides its text, and the day on which it was said."""
 TAG = re.compile(r"\[(?=[^\w\[\]]{0,8}(?:learn|forget|remember|voice.?reply)\b)", re.IGNORECASE)
 
 
@@ -113,11 +113,12 @@ def sort_of(row: Memory) -> str:
 
 
 def line(row: Memory, group: bool, zone: tzinfo, people: Mapping[int, str]) -> str:
-    """Formats a memory for the model; a goal with its deadline."""
+    """Formats a memory for the model; a goal with its deadline, and a person's own words with the day they said it."""
     subject = f"{call_person(row.subject_id, row.subject, people)}: " if group and row.subject else ""
     until = row.valid_until if row.kind == "goal" else None
     deadline = f" (by {until.astimezone(zone):%Y-%m-%d})" if until else ""
-    return f"- {subject}{as_note(row.content)}{deadline}"
+    said = f" (said {row.said_at.astimezone(zone):%Y-%m-%d})" if row.said_at else ""
+    return f"- {subject}{as_note(row.content)}{said}{deadline}"
 
 
 def as_note(text: str) -> str:
@@ -137,7 +138,7 @@ def as_written(note: str) -> str:
 
 def weight(row: Memory) -> int:
     """Returns an estimate of a memory's tokens."""
-    return estimate_tokens(row.content) + LINE_TOKENS
+    return estimate_tokens(row.content) + LINE_TOKENS + (DAY_TOKENS if row.said_at else 0)
 
 
 def diagnostic(record: PromptRecord) -> str:

@@ -4,6 +4,7 @@ answer."""
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -131,6 +132,8 @@ async def test_a_remembered_fact_replaces_the_one_that_it_contradicts(world: Wor
     assert "I keep bees" in now
     assert "I moved to Lisbon" in now
     assert "Berlin" not in now
+    await says(world, "Where am I?", "In Lisbon.")
+    assert re.search(r"\n- I moved to Lisbon \(said \d{4}-\d\d-\d\d\)", world.model.last.system_text)
     asked = len(world.model.requests)
     await world.tg.wait_reply(world.dm, await world.tg.say(world.dm, world.owner, "/memory pause 1h"), timeout=30)
     world.model.rule("I moved to Porto", decide, model=SETTLE)

@@ -238,6 +238,13 @@ def test_the_length_limit_counts_collapsed_whitespace() -> None:
     assert actions(f"[LEARN: {'é' * 200}]") == (Learn("é" * 200),)
 
 
+def test_days_that_the_prompt_adds_to_memories_are_no_part_of_their_words() -> None:
+    assert actions("[FORGET: I like tea (said 2026-11-28)] [LEARN: Sails to Rome (by 2027-04-30)]") == (
+        Forget("I like tea"),
+        Learn("Sails to Rome"),
+    )
+
+
 @pytest.mark.parametrize("words", ["abcd", "2024", "чай1", "a b c d", "रीना"])
 def test_forget_needs_four_letters_or_digits(words: str) -> None:
     assert actions(f"[FORGET: {words}]") == (Forget(words),)

@@ -56,13 +56,14 @@ def test_each_kind_has_its_heading_and_its_count() -> None:
     made = layer(
         known(3, "likes tea", kind="preference"),
         known(1, "lives in Bern"),
+        known(5, "The dentist is tomorrow", said_at=datetime(2027, 4, 30, 22, 30, tzinfo=UTC)),
         known(2, "wants to speak Spanish", kind="goal", valid_until=datetime(2027, 4, 30, 22, 30, tzinfo=UTC)),
         known(4, "Tea before talk", kind="learning", category="operational"),
-        counts={"fact": 1, "preference": 12, "goal": 1, "operational": 1, "event": 3},
+        counts={"fact": 2, "preference": 12, "goal": 1, "operational": 1, "event": 3},
     )
     assert made.text == (
         "# THINGS I KNOW ABOUT THE USER\n"
-        "## Facts (1)\n- lives in Bern\n"
+        "## Facts (2)\n- lives in Bern\n- The dentist is tomorrow (said 2027-05-01)\n"
         "## Preferences (1 of 12)\n- likes tea\n"
         "## Goals (1)\n- wants to speak Spanish (by 2027-05-01)\n\n"
         "# WHAT I LEARNED: OPERATIONAL (1)\n- Tea before talk"
@@ -70,7 +71,7 @@ def test_each_kind_has_its_heading_and_its_count() -> None:
     assert made.record.sorts["preference"] == SortRecord(taken=1, known=12, tokens=7)
     assert made.record.dropped == {"no room": 14}
     told = diagnostic(PromptRecord(memory_layer=made.record))
-    assert told.startswith("🧠 memory: 4 in the prompt, about ")
+    assert told.startswith("🧠 memory: 5 in the prompt, about ")
     assert "preferences 1 of 12" in told
     assert "left out: 14 (no room)" in told
 

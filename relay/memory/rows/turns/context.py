@@ -59,6 +59,8 @@ class Memory:
     importance: int = 5
     """1 to 10."""
     valid_until: datetime | None = None
+    said_at: datetime | None = None
+    """When its person said it, if these are their words, in which “tomorrow” may stand; None: a model's words."""
 
 
 @frozen
