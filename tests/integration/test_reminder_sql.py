@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from relay.core.prices import Prices
 from relay.jobs.proactive import reminder_kind
 from relay.jobs.runner import Runner
 from relay.memory.proactive.looking import Limits, Lookout
+from relay.memory.reminders.recurrence import read_rule
 from relay.memory.rows.delivery import Message, Part, PartResult
 from relay.memory.rows.proactive.reminders import NewReminder, Reminder
 from relay.memory.spending.gate import Gate
@@ -37,6 +39,7 @@ from tests.integration.turn_driver import (
 )
 from tests.standins.fakes import FakeMessenger
 
+BY_DAY = Path(__file__).parents[2] / "migrations" / "0062_hourly_by_day.sql"
 MADE = datetime(2030, 1, 7, 9)
 """A Monday."""
 
@@ -605,3 +608,21 @@ async def test_an_imported_reminder_is_paused_and_moved_to_the_importers_chat(st
     [(fitted,)] = await sql("select relay.adopt_reminder(%s::jsonb)", json.dumps(row | {"space_id": space}))
     assert (fitted["chat_id"], fitted["user_id"], fitted["status"]) == (BEN, BEN, "paused")
     assert (fitted["zone"], fitted["rule"]) == ("UTC", "FREQ=DAILY")
+
+
+@pytest.mark.parametrize(
+    ("rule", "moves"),
+    [
+        ("FREQ=HOURLY", True), ("FREQ=MINUTELY;INTERVAL=60", True), ("FREQ=HOURLY;UNTIL=20321231T235959", True),
+        ("FREQ=HOURLY;COUNT=500", True), ("FREQ=HOURLY;INTERVAL=4", False), ("FREQ=HOURLY;COUNT=3", False),
+        ("FREQ=HOURLY;UNTIL=20300108T030000", False), ("FREQ=HOURLY;BYHOUR=23", False), ("FREQ=DAILY", False),
+    ],
+)  # fmt: skip
+async def test_an_old_hourly_reminder_no_longer_rings_at_night(store: Store, sql: Sql, rule: str, moves: bool) -> None:
+    night = datetime(2030, 1, 7, 22, 30, tzinfo=UTC)
+    made = await make(store, rule=rule, start_at=MADE.replace(minute=30), next_at=night)
+    await sql("update reminder set zone = 'Europe/Berlin' where id = %s", made.id)  # 23:30 there
+    await sql(BY_DAY.read_text())
+    [(now, at)] = await sql("select rule, next_at from reminder where id = %s", made.id)
+    assert (now != rule, at) == (moves, night + timedelta(hours=9) if moves else night)
+    assert read_rule(now, MADE)
