@@ -94,7 +94,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select coalesce(jsonb_agg(jsonb_build_object('kind', e.kind, 'at', e.at, 'occurrence', e.occurrence,
             'detail', e.detail,
             'sent', coalesce(o.status = 'sent' and o.telegram_message_id is not null, false),
-            'failed', coalesce(o.status = 'failed', false)) order by e.id desc), '[]')
+            'failed', coalesce(o.status = 'failed', false), 'message_id',
+            case when jsonb_array_length(o.inputs) = 1 then o.telegram_message_id end) order by e.id desc), '[]')
         from (select * from reminder_event where reminder_id = r.id order by id desc limit 10) e
         left join outbox o on o.id = e.outbox_id))
     from reminder r

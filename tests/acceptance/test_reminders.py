@@ -103,6 +103,20 @@ async def test_what_is_said_before_a_snooze_ends_answers_no_question(bot: Shared
     await told(bot, dm, "Still open: Fed the geese?")
 
 
+async def test_done_takes_the_buttons_from_every_copy_of_a_question(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    bot.says(
+        "ask me about the ducks", [tool("set_reminder", {"text": "Ducks?", "at": "2031-03-01T18:00", "kind": "ask"})]
+    )
+    await bot.ask(dm, ada, "ask me about the ducks")
+    await bring_near(bot, "Ducks?")
+    first = await told(bot, dm, "Ducks?")
+    await bring_near(bot, "Ducks?")
+    again = await told(bot, dm, "Still open: Ducks?")
+    assert await bot.press(dm, ada, again, "✓ Done") == "Done."
+    await bot.tg.wait_for(lambda: not first.buttons and not again.buttons)
+
+
 async def test_a_person_can_answer_a_reminder(bot: SharedBot) -> None:
     ada, dm = bot.person()
     await bot.ask(dm, ada, "good evening to you")

@@ -58,6 +58,8 @@ class ButtonReply:
     """A new message."""
     result: object = None
     """The command's result."""
+    settled: Sequence[int] = ()
+    """The ids of other messages that lose their buttons."""
 
 
 NOTHING = "n"

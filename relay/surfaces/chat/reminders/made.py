@@ -132,7 +132,9 @@ async def press_snooze(call: ChatContext, to: Snooze) -> ButtonReply:
 @pressed(ReminderDone)
 async def press_done(call: ChatContext, to: ReminderDone) -> ButtonReply:
     done = await commands.mark_done(call, to.reminder_id)
-    return ButtonReply("Done.", rows=others(call, done.id), result=done)
+    copies = [] if done.kind != "ask" else (await commands.open_reminder(call, done.id)).events
+    settled = [one.message_id for one in copies if one.message_id and one.message_id != call.said.message_id]
+    return ButtonReply("Done.", rows=others(call, done.id), settled=settled, result=done)
 
 
 def others(call: ChatContext, reminder_id: int) -> list[list[Button]]:
