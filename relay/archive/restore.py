@@ -27,7 +27,7 @@ PATIENCE = 120.0
 """How many seconds to retry while the database can't be reached."""
 HOLD_SECONDS = 60
 """How long a restore that was killed before it began keeps Relay from starting."""
-RUNNING = "A Relay is running on this database. Stop it and run this again."
+RUNNING = "Relay is running on this database. Stop it and run this again."
 HINT = "The database is incomplete. Run the same command again; it starts over."
 
 

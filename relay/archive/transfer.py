@@ -108,7 +108,7 @@ class Transfer:
         self.source_id = here.id
         begun = await self._call(self.target, "move_begin", source=self.source_id, replace=replace)
         if begun is False:
-            raise MoveRefused("A Relay was just started on the target. Stop it and run this again.")
+            raise MoveRefused("Relay was just started on the target. Stop it and run this again.")
         if begun is None:
             raise MoveRefused(_explain_occupied(here, there))
         move = decode_row(BegunMove, begun)
@@ -142,7 +142,7 @@ class Transfer:
         for state, side in ((here, "source"), (there, "target")):
             if state.leased:
                 raise MoveRefused(
-                    f"A Relay is running on the {side}. Stop it and run this again. (If it was killed, wait "
+                    f"Relay is running on the {side}. Stop it and run this again. (If it was killed, wait "
                     f"{state.leased_seconds} s until its leases expire.)"
                 )
         shapes = [{table.name: table.columns for table in state.tables} for state in (here, there)]

@@ -77,7 +77,7 @@ async def test_a_night_sends_one_digest_and_status_reports_it(world: World) -> N
     assert str(call.params["disable_notification"]).lower() == "true"
     assert list((Path(world.relay.environment["RELAY_DATA_DIR"]) / "backups").glob("*.relaybackup"))
     status = await said(world, "/status")
-    assert re.search(r"last sleep: .*backup of .* rows.*digests: 1; upkeep: .*analysed", status)
+    assert re.search(r"last night: .*backup of .* rows.*digests: 1; upkeep: .*analysed", status)
     assert "digests: none" in await relay_sleep(world, "--now"), "there is nothing new"
     assert "Last done on " in await relay_sleep(world)
     assert len(digests(world)) == 1
@@ -102,7 +102,7 @@ async def test_the_bot_continues_a_night_interrupted_by_a_kill(world: World) -> 
     await digest_came(world)
     await said(world, "and what now")
     assert len(digests(world)) == 1
-    assert "last sleep" in await said(world, "/status")
+    assert "last night" in await said(world, "/status")
 
 
 async def test_the_bot_asks_before_tidying_removes_many_memories(world: World) -> None:
@@ -135,4 +135,4 @@ async def test_a_night_begins_at_the_set_time_in_the_set_time_zone(world: World)
     await world.relay.stop()
     await world.relay.start()
     await world.tg.wait_for(lambda: '"slept"' in world.relay.output(), timeout=200)
-    assert "last sleep" in await said(world, "/status")
+    assert "last night" in await said(world, "/status")

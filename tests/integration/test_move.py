@@ -520,7 +520,7 @@ async def test_the_command_is_refused_while_relay_runs_on_the_data_directory(she
     holder.kill()
     holder.communicate()
     assert code == 1
-    assert "A Relay is running on" in output
+    assert "Relay is running on" in output
     assert not in_use(shell.data_dir)
     code, output = shell.run("move", "--to", "embedded", "--data-dir", other)
     assert code == 0, output

@@ -42,7 +42,7 @@ async def test_a_summary_too_long_for_a_message_is_sent_as_a_document() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("ä" * 3500, "That is about 1750 tokens; a summary can have at most 1500."),
+        ("ä" * 3500, "That's about 1750 tokens; a summary can have at most 1500."),
         ("a" * 4096, "may be only the first part of your text"),
         (" ", "Send it as text"),
     ],

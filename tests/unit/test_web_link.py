@@ -16,7 +16,7 @@ async def test_a_slow_bot_is_not_called_stopped(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(page, "ANSWER_SECONDS", 0.2)
     async with await asyncio.start_server(lambda _reader, _writer: asyncio.sleep(1), "127.0.0.1", 0) as silent:
         port = silent.sockets[0].getsockname()[1]
-        with pytest.raises(RelayError, match="doesn't answer in time"):
+        with pytest.raises(RelayError, match="didn't answer in time"):
             await page._find_page(load(RELAY_WEB_PORT=port))
 
 

@@ -63,7 +63,7 @@ async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> Summar
     if not text:
         raise CommandRefused("What should the summary say? Send it as text.")
     if tokens > SUMMARY_TOKENS:
-        raise CommandRefused(f"That is about {tokens} tokens; a summary can have at most {SUMMARY_TOKENS}.")
+        raise CommandRefused(f"That's about {tokens} tokens; a summary can have at most {SUMMARY_TOKENS}.")
     now = (await summary(ctx)).present
     if now is None:
         raise CommandRefused(NONE_YET)

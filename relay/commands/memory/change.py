@@ -151,7 +151,7 @@ def check_wording(ctx: CommandContext, row: OpenedMemory, wording: str) -> str:
     what, longest = ("learning", LEARNING_LENGTH) if row.kind == "learning" else ("fact", FACT_LENGTH)
     length = len(text) if remove_invisible(text).strip() else 0
     if not 0 < length <= longest:
-        raise OutOfRange(f"That is {length} characters; a {what} can have 1 to {longest}.")
+        raise OutOfRange(f"That's {length} characters; a {what} can have 1 to {longest}.")
     return text
 
 

@@ -40,7 +40,7 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
             "What should I remember? Write it after the command: /remember I like my tea strong",
         )
     if len(text) > FACT_LENGTH:
-        raise OutOfRange(f"That is {len(text)} characters; a fact can have at most {FACT_LENGTH}.")
+        raise OutOfRange(f"That's {len(text)} characters; a fact can have at most {FACT_LENGTH}.")
     action: dict[str, object] = {
         "action": "learn",
         "kind": "fact",
@@ -75,7 +75,7 @@ async def keep_message(
     if message.private:
         raise Conflict(OFF_THE_RECORD)
     if len(words) > LEARNING_LENGTH:
-        raise OutOfRange(f"That is {len(words)} characters; a learning can have at most {LEARNING_LENGTH}.")
+        raise OutOfRange(f"That's {len(words)} characters; a learning can have at most {LEARNING_LENGTH}.")
     space = space or ctx.space
     content = words or await propose_words(ctx.services.summariser, space, ctx.user_id, message.text)
     if not content:

@@ -40,7 +40,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     now = datetime.now(UTC)
     said = read_phrase(words, now, ctx.zone)
     if len(words) > REMINDER_LENGTH:
-        raise OutOfRange(f"That is {len(words)} characters; a reminder can have at most {REMINDER_LENGTH}.")
+        raise OutOfRange(f"That's {len(words)} characters; a reminder can have at most {REMINDER_LENGTH}.")
     if isinstance(said, Unclear):
         if said.lacks_time:
             raise CommandRefused(said.question)

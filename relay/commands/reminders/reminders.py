@@ -55,7 +55,7 @@ def understand(ctx: CommandContext, phrase: str) -> Understood:
     if isinstance(said, Unclear):
         raise CommandRefused(said.question)
     if len(said.text) > REMINDER_LENGTH:
-        raise OutOfRange(f"That is {len(said.text)} characters; a reminder can have at most {REMINDER_LENGTH}.")
+        raise OutOfRange(f"That's {len(said.text)} characters; a reminder can have at most {REMINDER_LENGTH}.")
     return said
 
 

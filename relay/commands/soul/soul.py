@@ -129,4 +129,4 @@ def check_length(text: str, limit: int, what: str) -> None:
     """Raises `CommandRefused` if a text has more than `limit` tokens."""
     tokens = estimate_tokens(text)
     if tokens > limit:
-        raise CommandRefused(f"That is about {tokens} tokens; a {what} can have at most {limit}.")
+        raise CommandRefused(f"That's about {tokens} tokens; a {what} can have at most {limit}.")

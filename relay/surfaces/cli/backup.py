@@ -98,7 +98,7 @@ async def restore(settings: Settings, path: Path, replace: bool = False) -> list
 
 def _require_unused(settings: Settings) -> None:
     if in_use(settings.data_dir):
-        raise RestoreRefused(f"A Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
+        raise RestoreRefused(f"Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
 
 
 async def _make_room(settings: Settings, opened: Storage, state: MoveState, console: Console) -> None:

@@ -95,7 +95,7 @@ async def take_in(settings: Settings, path: Path, user_id: int | None, chat_id: 
     console = plain()
     export = await in_thread(check, path)
     if in_use(settings.data_dir):
-        raise ImportRefused(f"A Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
+        raise ImportRefused(f"Relay is running on {settings.data_dir}. Stop it first. Nothing was changed.")
     async with open_runtime(settings) as relay:
         await require_rest(relay.database)
         work = Import(relay.store, export, user_id, count_progress())

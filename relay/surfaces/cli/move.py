@@ -38,7 +38,7 @@ async def move(
         raise MoveRefused(f"There is nothing to move: no database under {settings.data_dir}.")
     for folder in {settings.data_dir, *([target.data_dir] if is_embedded(target) else [])}:
         if in_use(folder):
-            raise MoveRefused(f"A Relay is running on {folder}. Stop it first, and keep it stopped.")
+            raise MoveRefused(f"Relay is running on {folder}. Stop it first, and keep it stopped.")
     if target.supabase_url and not settings.supabase_url:  # the settings have a key but no project: it is the target's
         settings = settings.model_copy(update={"supabase_service_role_key": ""})
     console = plain()

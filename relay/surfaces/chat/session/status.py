@@ -79,7 +79,7 @@ def _operator_lines(call: ChatContext, report: StatusReport) -> list[str]:
     ]
     if night := now.night:
         when = moment(night.begun_at, call.zone) + ("" if night.ended_at else " (still running)")
-        lines.append(f"- last sleep: {when}; {escape_markdown(describe_night(night.phases) or 'nothing done yet')}")
+        lines.append(f"- last night: {when}; {escape_markdown(describe_night(night.phases) or 'nothing done yet')}")
     lines += [
         f"- ⚠️ gave up: {pluralize(one.jobs, one.kind + ' job')} in 7 days ({escape_markdown(one.last_error)})"
         for one in now.parked

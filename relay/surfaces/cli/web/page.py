@@ -55,7 +55,7 @@ async def _find_page(settings: Settings) -> str:
         async with httpx.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
             answer = await client.get(f"{page}/api/me")
     except httpx.TimeoutException:
-        raise RelayError(f"The bot at {page} doesn't answer in time. Try again in a moment.") from None
+        raise RelayError(f"The bot at {page} didn't answer in time. Try again in a moment.") from None
     except httpx.HTTPError:
         raise RelayError(
             f"Nothing answers at {page}: the bot isn't running here. Start it with `{RELAY} run`, and ask again."
