@@ -438,8 +438,9 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
         'offset', relay.page_start(p_offset, p_limit, (select count(*)::integer from every)),
         'changes', coalesce((
             select jsonb_agg(jsonb_build_object('id', p.id, 'action', p.action, 'status', p.status, 'kind', m.kind,
-                'subject', m.subject, 'memory_id', m.id, 'content', relay.content_after(p, m.content),
-                'before', p.before ->> 'content', 'at', p.created_at, 'decided_at', p.decided_at,
+                'subject', m.subject, 'subject_id', m.subject_id, 'memory_id', m.id,
+                'content', relay.content_after(p, m.content), 'before', p.before ->> 'content',
+                'at', p.created_at, 'decided_at', p.decided_at,
                 'restores', m.id = own.id and own.status = 'active' and p.before ->> 'content' <> own.content
                     and p.action in ('refresh', 'restore', 'supersede', 'merge')) order by p.id desc)
             from page p join memory m on m.id = p.memory_id cross join own), '[]'))

@@ -39,7 +39,8 @@ async def test_memories_are_added_changed_and_forgotten(driver: TurnDriver, stor
         history = (await api.get(f"{path}/history")).json()
         assert [one["action"] for one in history["changes"]] == ["pin", "refresh", "learn"]
         reworded = history["changes"][1]
-        assert (reworded["before"], reworded["restores"]) == ("Sails a boat", True)
+        assert (reworded["before"], reworded["restores"], reworded["subjectId"]) == ("Sails a boat", True, str(ADA))
+        assert "yours" not in reworded, "only the list of changes says who may decide about them"
         restored = (await api.post(f"{path}/restore", json={"changeId": reworded["id"]})).json()
         assert restored["memory"]["content"] == "Sails a boat"
         gone = (await api.delete(path)).json()
@@ -84,6 +85,8 @@ async def test_two_memories_are_merged_and_the_merge_is_undone(driver: TurnDrive
         assert await listed(api) == ["Loves tea"]
         assert merged["memory"]["validatedAt"]
         assert await listed(api, "?state=past") == ["Drinks much tea", "Likes tea"]
+        former = (await api.get(f"/api/memories/{one}")).json()["memory"]
+        assert former["replacedBy"] == merged["memory"]["id"], "an id is text wherever it is"
         change = merged["changed"]["changes"][0]["id"]
         assert (await api.post(f"/api/changes/{change}/undo")).status_code == 200
         assert await listed(api) == ["Drinks much tea", "Likes tea"]
@@ -225,6 +228,8 @@ async def test_a_groups_memory_is_open_to_members_and_changed_by_its_subjects(
     space = (await sql("select id from space where kind = 'group'"))[0][0]
     async with open_api(store, BEN, members) as api:
         assert len(await listed(api, f"?space={space}")) == 3
+        about_ben = (await api.get(f"/api/memories?space={space}&subjectId={BEN}")).json()
+        assert (about_ben["matching"], about_ben["people"][0]["id"]) == (2, str(BEN))
         groups = (await api.get("/api/me/groups")).json()["groups"]
         assert [one["spaceId"] for one in groups] == [str(space)]
     async with open_api(store, BEN) as api:  # has left the group

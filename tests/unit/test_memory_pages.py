@@ -14,7 +14,7 @@ from relay.commands.memory.browse import PAGE
 from relay.core.frozen import as_json
 from relay.core.text import escape_markdown
 from relay.memory.calls.base import decode_row
-from relay.memory.rows.changes import ChangePage, PastChange
+from relay.memory.rows.changes import ChangePage, ListedChange
 from relay.memory.rows.memories import MemoryLine, MemoryPage, MemorySource, OpenedMemory, Posted
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.memory.cards import card, cut_around, origin, quote
@@ -59,13 +59,13 @@ def known(*rows: MemoryLine, **more: Any) -> MemoryPage:
     return decode_row(MemoryPage, base | more)
 
 
-def change(number: int = 5, action: str = "learn", status: str = "applied", **more: Any) -> PastChange:
+def change(number: int = 5, action: str = "learn", status: str = "applied", **more: Any) -> ListedChange:
     row = {"id": number, "action": action, "status": status, "memory_id": 12, "kind": "fact", "subject": "Ada",
            "subject_id": ADA, "content": "likes tea", "before": None, "at": AT, "yours": True}  # fmt: skip
-    return decode_row(PastChange, row | more)
+    return decode_row(ListedChange, row | more)
 
 
-def history(*changes: PastChange, **more: Any) -> ChangePage:
+def history(*changes: ListedChange, **more: Any) -> ChangePage:
     base = {"space_id": 7, "total": len(changes), "pending": 0, "offset": 0, "changes": changes}
     return decode_row(ChangePage, base | more)
 

@@ -44,8 +44,20 @@ class PastChange(MemoryChange):
 
     at: datetime
     decided_at: datetime | None = None
+
+
+@frozen(kw_only=True)
+class ListedChange(PastChange):
+    """A change in the list of a space."""
+
     yours: bool = False
     """The reader may decide about it."""
+
+
+@frozen(kw_only=True)
+class FormerChange(PastChange):
+    """A change in a memory's history."""
+
     restores: bool = False
     """The memory's earlier text can be restored."""
 
@@ -81,7 +93,7 @@ class ChangePage:
     pending: int
     """How many of the space's changes wait for a tap."""
     offset: int
-    changes: tuple[PastChange, ...]
+    changes: tuple[ListedChange, ...]
     space_id: int | None = None
     """None: nothing was ever said in that space."""
 
@@ -92,7 +104,7 @@ class MemoryPast:
 
     total: int
     offset: int
-    changes: tuple[PastChange, ...]
+    changes: tuple[FormerChange, ...]
 
 
 @frozen

@@ -9,7 +9,7 @@ from datetime import tzinfo
 from relay.commands.memory.browse import PAGE
 from relay.core.models import Button
 from relay.core.text import escape_markdown, shorten
-from relay.memory.rows.changes import ChangePage, PastChange
+from relay.memory.rows.changes import ChangePage, ListedChange, PastChange
 from relay.memory.rows.memories import MemoryLine, MemoryPage
 from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.changes import change_line, describe_done
@@ -198,7 +198,7 @@ def history_line(change: PastChange, place: str) -> str:
     return change_line(change)
 
 
-def decisions(changes: Sequence[PastChange], view: HistoryView) -> list[list[Button]]:
+def decisions(changes: Sequence[ListedChange], view: HistoryView) -> list[list[Button]]:
     """Returns the buttons that decide about changes, by their number in the list."""
     rows: list[list[Button]] = []
     undo: list[Button] = []

@@ -51,6 +51,8 @@ GivenTime = Annotated[Time, BeforeValidator(_read_time), AfterValidator(_check_t
 """A time that a client gives."""
 Flag = Annotated[bool, Field(strict=True)]
 """A boolean in a body; other values are refused."""
+IDS = ("id", "persona", "promoted_by", "replaced", "replaced_by", "summary")
+"""Fields with ids, besides those that end with `_id`."""
 LOCAL = ("start_at",)
 """Fields with times without a zone, as in the rules of reminders. They are local to the `zone` field beside them."""
 LocalTime = Annotated[
@@ -106,7 +108,7 @@ def wire_of(given: Any) -> Any:
 def _type_of(name: str, given: Any) -> Any:
     """Returns the JSON type of a field."""
     origin, arguments = get_origin(given), get_args(given)
-    if given is int and (name in ("id", "ids") or name.endswith(("_id", "_ids"))):
+    if given is int and (name in IDS or name.endswith("_id")):
         return Id
     if given is datetime and name in LOCAL:
         return LocalTime
@@ -119,7 +121,8 @@ def _type_of(name: str, given: Any) -> Any:
     if origin in (Union, types.UnionType):
         return functools.reduce(lambda a, b: a | b, (_type_of(name, one) for one in arguments))
     if origin in (tuple, list, Sequence, frozenset, set):
-        return types.GenericAlias(list, (_type_of(name, arguments[0]),))
+        # All numbers in lists are ids.
+        return types.GenericAlias(list, (Id if arguments[0] is int else _type_of(name, arguments[0]),))
     if origin in (dict, Mapping):
         return types.GenericAlias(dict, (arguments[0], _type_of("", arguments[1])))
     return given

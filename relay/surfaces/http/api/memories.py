@@ -31,7 +31,7 @@ from relay.memory.rows.changes import Changed, MemoryPast
 from relay.memory.rows.memories import MemoryFilter, MemoryPage
 from relay.surfaces.http.api.paging import Page, Space
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import Flag, GivenId, WireInput, wire
+from relay.surfaces.http.wire import ID, Flag, GivenId, WireInput, wire
 
 router = APIRouter(prefix="/memories", tags=["memories"], route_class=WritingRoute)
 State = Literal["active", "pending", "unconfirmed", "pinned", "past"]
@@ -95,12 +95,19 @@ async def list_all(
     kind: KINDS | None = None,
     category: str | None = None,
     state: State = "active",
+    subject: Annotated[str | None, Query(alias="subjectId", pattern=f"^{ID}$", description="One of `people`.")] = None,
     space: Space = 0,
 ) -> Any:
     """Lists what is remembered, newest first."""
     states = {"unconfirmed": state == "unconfirmed", "pinned": state == "pinned"}
     chosen = MemoryFilter(
-        kind=kind, category=category, words=q or None, past=state == "past", pending=state == "pending", **states
+        kind=kind,
+        category=category,
+        subject_id=int(subject) if subject else None,
+        words=q or None,
+        past=state == "past",
+        pending=state == "pending",
+        **states,
     )
     found = await list_memories(ctx, chosen, page.offset, page.limit, space)
     return page.extend("memories", found, found.matching)
