@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.integration.api import fails
+from relay.memory.people import People
+from relay.memory.store import Store
+from tests.integration.api import fails, open_api
 from tests.integration.conftest import Sql
 from tests.integration.library import add_marker, add_version, compose
 from tests.integration.long_session import LongSession, long_session
+from tests.integration.turn_driver import ADA, a_house
 
 Json = dict[str, Any]
 
@@ -155,6 +159,19 @@ async def test_a_version_is_made(
     await fails(await api.post(path, content="{", headers={"Content-Type": "application/json"}), 400, "malformed")
     await fails(await api.post(path, json=wish | {"sourceVersion": "v009"}), 404, "unknown")
     await fails(await stranger.post(path, json=wish), 404, "unknown")
+
+
+async def test_a_version_that_is_made_at_once_is_not_mistaken_for_an_older_one(
+    store: Store, past: LongSession, sql: Sql
+) -> None:
+    async def finish(kind: str, key: str) -> None:
+        await sql("update compression set status = 'ready', rows = '[]', through_message_id = 999")
+
+    services = replace(a_house(store), people=People(frozenset({ADA}), frozenset()), run_job=finish)
+    async with open_api(store, services=services) as api:
+        path, free = f"/api/memory/sessions/{past.id}/versions", {"mode": "uniform", "method": "extract"}
+        made = await api.post(path, json=free)
+        assert (made.status_code, made.json()) == (201, {"versionId": "v001", "status": "ready"})
 
 
 async def test_a_version_is_shown_and_downloaded(

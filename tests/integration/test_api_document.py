@@ -86,6 +86,8 @@ async def test_the_api_document_says_who_may_ask_what_is_repeated_and_what_can_f
     assert [one["name"] for one in add["parameters"]] == ["Idempotency-Key"]
     assert set(made["headers"]) == {"Idempotency-Replayed"}
     assert "parameters" not in paths["/api/reminders/calendar"]["post"], "its response is a secret"
+    in_use = document["components"]["schemas"]["InUseDetails"]["properties"]
+    assert set(in_use) == {"code", "compositions"}, "a client can read what holds a version"
     for operation in (one for methods in paths.values() for one in methods.values()):
         assert ("408" in operation["responses"]) == ("requestBody" in operation)
         errors = {status: one for status, one in operation["responses"].items() if status >= "4"}

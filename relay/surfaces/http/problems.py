@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import structlog
 from fastapi import FastAPI, Request
@@ -67,14 +67,30 @@ OF_HTTP = {
 """The code and the detail of errors that the framework finds."""
 
 
+class HoldingComposition(BaseModel):
+    """A composition that holds a version. `active`: a running session began with it."""
+
+    compositionId: str  # noqa: N815
+    name: str
+    active: bool
+
+
+class InUseDetails(BaseModel):
+    """What holds the thing that should be deleted."""
+
+    code: Literal["in_use"]
+    compositions: list[HoldingComposition]
+
+
 class Problem(BaseModel):
-    """What went wrong. `detail` is a sentence to show; `code` is for programs."""
+    """What went wrong. `detail` is a sentence to show; `code` is for programs. Only `in_use` has an `error`."""
 
     type: str = "about:blank"
     title: str
     status: int
     detail: str
     code: str
+    error: InUseDetails | None = None
 
 
 class ApiError(Exception):
@@ -91,8 +107,8 @@ class ApiError(Exception):
 def problem(status: int, code: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
     """Returns a problem document as a response. `detail` may quote any text, also one that UTF-8 can't encode."""
     detail = detail.encode(errors="replace").decode()
-    document = Problem(title=TITLES.get(status, "Error"), status=status, detail=detail, code=code).model_dump()
-    return JSONResponse(document | more, status, headers, MEDIA_TYPE)
+    document = Problem(title=TITLES.get(status, "Error"), status=status, detail=detail, code=code, **more)
+    return JSONResponse(document.model_dump(exclude_none=True), status, headers, MEDIA_TYPE)
 
 
 def render_error(error: RelayError | ApiError) -> JSONResponse:

@@ -49,7 +49,8 @@ def make_document(app: FastAPI) -> dict[str, Any]:
         document = get_openapi(title=app.title, version=app.version, routes=app.routes)
         schemas = document["components"]["schemas"]
         del schemas["HTTPValidationError"], schemas["ValidationError"]
-        schemas[Problem.__name__] = Problem.model_json_schema()
+        problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas |= problem.pop("$defs") | {Problem.__name__: problem}
         for path, operations in document["paths"].items():
             for method, operation in operations.items():
                 _complete(path, method, operation)

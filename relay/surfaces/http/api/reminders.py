@@ -40,7 +40,7 @@ class ReminderEdit(WireInput):
     """What to change of a reminder."""
 
     text: PhraseText | None = None
-    """Another time, another text, or both: friday 9:00 bins."""
+    """Another time, another text, or both: friday 9:00 bins. Another time ends a pause."""
     paused: Flag | None = None
     deleted: Literal[False] | None = None
     """false: brings it back. `DELETE` deletes it."""

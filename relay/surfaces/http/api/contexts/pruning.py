@@ -50,7 +50,8 @@ class Restored(WireModel):
 
 @router.delete("/sessions/{sessionId}/versions/{versionId}", status_code=204)
 async def drop(ctx: Writing, session_id: SessionId, version_id: VersionId, force: bool = False) -> None:
-    """Drops a version. Compositions that hold it keep their text. 409: a running conversation uses one of them."""
+    """Drops a version. Compositions that hold it keep their text. 409: a running conversation uses one of them. To be
+    able to bring it back, use `POST /api/memory/versions/prune`."""
     there, number = await in_session(ctx, session_id)
     found = await versions_named(there, number, [version_id])
     with listing_what_holds_it():

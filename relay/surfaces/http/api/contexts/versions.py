@@ -184,11 +184,13 @@ async def list_all(ctx: Reading, page: Page, session_id: SessionId) -> VersionLi
         200: {
             "model": VersionPreview | VersionMade,
             "description": "A preview, or the same version, which already exists.",
-        }
+        },
+        201: {"model": VersionMade},
     },
 )
 async def make(request: Request, response: Response, ctx: Reading, session_id: SessionId, body: VersionAsked) -> Any:
-    """Makes a version, or previews it. 200: a preview, or the same version already exists. 202: it is being made."""
+    """Makes a version, or previews it. 200: a preview, or the same version already exists. 201: it was made at once,
+    without a model. 202: it is being made."""
     there, number = await in_session(ctx, session_id)
     settings = await complete_settings(there, body.given())
     source = (await versions_named(there, number, [body.source_version]))[0].id if body.source_version else None
@@ -201,7 +203,7 @@ async def make(request: Request, response: Response, ctx: Reading, session_id: S
         made = await make_version(written, number, settings, source)
     if made.version is None:
         raise BudgetUsedUp(made.detail)
-    response.status_code = 200 if made.version.status == "ready" else 202
+    response.status_code = 201 if made.version.status == "ready" else 202
     return VersionMade(version_id=made.version.short, status=made.version.status)
 
 
