@@ -31,12 +31,12 @@ def join_continuation(partial: str, step: Step) -> Step:
     blocks: list[Block] = [dict(block) for block in step.blocks]
     for block in blocks:
         if block["type"] == "text":
-            block["text"] = seamless(partial, block["text"])
+            block["text"] = join_text(partial, block["text"])
             return Step(blocks, step.stop_reason, step.usage, step.model)
     return Step([{"type": "text", "text": partial}, *blocks], step.stop_reason, step.usage, step.model)
 
 
-def seamless(cut: str, rest: str) -> str:
+def join_text(cut: str, rest: str) -> str:
     """Joins a cut text and its continuation; white space on both sides counts once."""
     head, tail = cut.rstrip(), rest.lstrip()
     return head + max(cut[len(head) :], rest[: len(rest) - len(tail)], key=len) + tail

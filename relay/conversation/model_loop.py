@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relay.conversation.cancellation import wait_or_cancel
-from relay.conversation.continuation import continue_messages, cut_text, join_continuation, seamless
+from relay.conversation.continuation import continue_messages, cut_text, join_continuation, join_text
 from relay.conversation.history import Prompt, pair_tool_calls
 from relay.core import metrics
 from relay.core.errors import (
@@ -203,7 +203,7 @@ async def make_step(request: Request, talk: Dialogue, stop: asyncio.Event) -> St
                 talk.model = cut.model
                 note_searches(talk, cut.blocks)
                 talk.dirty = talk.tainted
-                partial, cuts = seamless(partial, heard := cut_text(cut)), cuts + bool(heard)
+                partial, cuts = join_text(partial, heard := cut_text(cut)), cuts + bool(heard)
                 failure: ModelUnavailable = cut
             except ModelUnavailable as error:
                 failure = error

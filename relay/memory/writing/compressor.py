@@ -147,16 +147,16 @@ async def compress(
 
     async def write() -> WrittenChunk:
         step, rows = await ask(compressor, chunk, model, charge)
-        if why := misfit(step, rows, chunk):
+        if why := find_misfit(step, rows, chunk):
             step, other = await ask(compressor, chunk, model, charge, why)
-            rows = better(chunk, [one for one in (rows, other) if one])
+            rows = choose_better(chunk, [one for one in (rows, other) if one])
         return WrittenChunk(rows, step.model, step.usage)
 
     derivation = chunk.derivation(model, source_id)
     return await get_or_make(compressor.store, space_id, derivation, WrittenChunk, write, compressor.results)
 
 
-def misfit(step: Step, rows: Sequence[WrittenRow], chunk: Chunk) -> str:
+def find_misfit(step: Step, rows: Sequence[WrittenRow], chunk: Chunk) -> str:
     """Says what is wrong with the size of an answer; empty: nothing."""
     had = size(rows)
     if step.stop_reason == CUT_OFF:
@@ -168,7 +168,7 @@ def misfit(step: Step, rows: Sequence[WrittenRow], chunk: Chunk) -> str:
     return ""
 
 
-def better(chunk: Chunk, answers: Sequence[tuple[WrittenRow, ...]]) -> tuple[WrittenRow, ...]:
+def choose_better(chunk: Chunk, answers: Sequence[tuple[WrittenRow, ...]]) -> tuple[WrittenRow, ...]:
     """Returns the answer nearest to a chunk's target, cut if it is too long. Raises `EmptyAnswer` without any."""
     if not answers:
         raise EmptyAnswer()

@@ -39,8 +39,8 @@ from relay.surfaces.chat.contexts.compose_buttons import (
 from relay.surfaces.chat.contexts.composition import (
     ChangeComposition,
     composed_page,
+    describe_missing,
     drop_named,
-    lacks,
     list_page,
     session_title,
     share_of_window,
@@ -205,7 +205,7 @@ def plan_line(part: ComposedPart) -> str:
     """Says what the draft includes of a session, and why."""
     version = "new" if part.version == "new" else part.version.split("_")[0]
     about = "about " if part.version == "new" else ""
-    why = WHY[part.reason or "asked"] + lacks(part)
+    why = WHY[part.reason or "asked"] + describe_missing(part)
     return f"{session_title(part.title, part.words)} · {version}, {about}{part.estimate:,} – {why}"
 
 

@@ -175,11 +175,11 @@ def part_line(part: ComposedPart) -> str:
         what = "being compressed"
     else:
         gone = " (version gone)" if part.gone else ""
-        what = f"{part.version.split('_')[0]}{gone}, {part.tokens or 0:,} tokens{lacks(part)}"
+        what = f"{part.version.split('_')[0]}{gone}, {part.tokens or 0:,} tokens{describe_missing(part)}"
     return f"{session_title(part.title, part.words)} · {what}"
 
 
-def lacks(part: ComposedPart) -> str:
+def describe_missing(part: ComposedPart) -> str:
     """Says what the version of a part lacks of its session by now."""
     return f", without {part.since.told} since" if part.since.told else ""
 

@@ -107,7 +107,7 @@ def show_making(made: Making) -> ButtonReply:
     return ButtonReply(text=f"⏳ I'm making {one.short}.{far}{tells}", rows=[again, without], result=made)
 
 
-def became(one: Version) -> ButtonReply:
+def describe_made(one: Version) -> ButtonReply:
     """Says what became of a version that somebody waits for."""
     return ready(one) if one.status == "ready" else show_making(Making("failed", one.error or "", one))
 

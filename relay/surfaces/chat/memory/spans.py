@@ -16,7 +16,7 @@ def parse_until(text: str, now: datetime) -> datetime | None:
     """Parses a moment after `now`, in its time zone; None if the text names none."""
     text = " ".join(text.split())
     if (span := FOR.fullmatch(text)) is not None:
-        return later(now, int(span[1]), span[2][0].lower()) if int(span[1]) else None
+        return add_span(now, int(span[1]), span[2][0].lower()) if int(span[1]) else None
     named = UNTIL.fullmatch(text)
     if named is None or not (named[1] or named[2]):
         return None
@@ -31,7 +31,7 @@ def parse_until(text: str, now: datetime) -> datetime | None:
     return next((one for one in choices if one.astimezone(UTC) > now.astimezone(UTC)), None)
 
 
-def later(now: datetime, amount: int, unit: str) -> datetime:
+def add_span(now: datetime, amount: int, unit: str) -> datetime:
     """Returns the moment after a span: of minutes and hours, as time passes; of days and weeks, at this time of day."""
     span = timedelta(minutes=amount * MINUTES[unit])
     return now + span if unit in DAYS else (now.astimezone(UTC) + span).astimezone(now.tzinfo)

@@ -90,7 +90,7 @@ async def settings(call: ChatContext) -> CommandReply:
     if name == "zone" and value.strip().lower() not in ("", *INSTALLATION):
         return await _zone_set(call, value)
     choices = await settings_command(call, Choice(name, value) if name else None)
-    text = "\n\n".join(filter(None, [_page(call, choices), _moved(choices).strip()]))
+    text = "\n\n".join(filter(None, [_page(call, choices), _describe_moved(choices).strip()]))
     return CommandReply(text, rows=_rows(call.user_id, choices), result=choices)
 
 
@@ -104,10 +104,10 @@ async def _zone_set(call: ChatContext, words: str) -> CommandReply:
     choices = await settings_command(call, Choice("zone", words))
     now = datetime.now(choices.zone_or(call.services.zone))
     text = f"Your time zone is {escape_markdown(say_zone(choices.zone))}, where it's {now:%H:%M} now."
-    return CommandReply(text + _moved(choices), private=True, result=choices)
+    return CommandReply(text + _describe_moved(choices), private=True, result=choices)
 
 
-def _moved(choices: Choices) -> str:
+def _describe_moved(choices: Choices) -> str:
     """Says which reminders moved to another time zone."""
     moved = choices.reminders if isinstance(choices, Moved) else 0
     if not moved:
@@ -143,7 +143,7 @@ async def _choose(call: ChatContext, user_id: int, choice: Choice) -> ButtonRepl
     """Changes a person's own choice and shows all of them."""
     require_own(call, user_id)
     choices = await settings_command(call, choice)
-    return ButtonReply("Done." + _moved(choices), _page(call, choices), _rows(call.user_id, choices))
+    return ButtonReply("Done." + _describe_moved(choices), _page(call, choices), _rows(call.user_id, choices))
 
 
 def _page(call: ChatContext, choices: Choices) -> str:

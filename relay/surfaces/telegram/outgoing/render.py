@@ -78,13 +78,13 @@ def footer_of(answer: Answer) -> str:
     reminders = [made_line(one, datetime.now(UTC)) for one in answer.reminders]
     which = WHICH if asks_which_is_better(answer) else ""
     learned = (memory, kept_line(answer.kept), *reminders, describe_acting(answer.preferences))
-    parts = (by, *learned, asks_first(answer), off, *signs, answer.warning, which)
+    parts = (by, *learned, explain_tap(answer), off, *signs, answer.warning, which)
     rest = " · ".join(part for part in parts if part)
     room = max(_LEAST_NOTE, FOOTER_LIMIT - utf16_offsets(f" · {rest}")[-1])
     return " · ".join(part for part in (shorten(answer.note, room), rest) if part)
 
 
-def asks_first(answer: Answer) -> str:
+def explain_tap(answer: Answer) -> str:
     """Says why something waits for a tap if a file or a forwarded message is the cause; empty otherwise. It stays true
     after the tap."""
     waits = any(one.status == "pending" for one in answer.changes) or any(

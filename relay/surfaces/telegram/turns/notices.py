@@ -17,7 +17,7 @@ from relay.memory.store import Store
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.contexts.composition import composed_page
 from relay.surfaces.chat.contexts.pruning import undo_rows
-from relay.surfaces.chat.contexts.version import became
+from relay.surfaces.chat.contexts.version import describe_made
 from relay.surfaces.chat.memory.consolidation import question_rows
 from relay.surfaces.chat.reminders.made import told_rows
 from relay.surfaces.chat.soul.growth import idea_rows
@@ -111,7 +111,7 @@ async def make_queued_parts(
         page = composed_page(message.composition)
         return message_parts(page.text, place, page.rows, silent=False)
     if message.version is not None:
-        told = became(message.version)
+        told = describe_made(message.version)
         return message_parts(told.text or "", place, told.rows or [], silent=False)
     return message_parts(message.text, place, rows_under(message), silent=not message.sound)
 
