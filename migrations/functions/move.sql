@@ -417,7 +417,8 @@ begin
     return here;
 end $$;
 
--- Owes what an older backup had to do: summaries and titles were no jobs until schema 25, judging until schema 30.
+-- Owes what an older backup had to do: summaries and titles were no jobs until schema 25, judging until schema 30, and
+-- reminders that nobody confirmed until schema 57.
 create or replace function relay.owe_as_before() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_job('summary', through_message_id::text,
@@ -432,7 +433,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_sooner('judging', thread_id::text, jsonb_build_object('thread_id', thread_id), min(at))
     from judge_again group by thread_id order by thread_id;
     update judging set due_at = null, lease_owner = null, lease_until = null
-    where due_at is not null or lease_owner is not null
+    where due_at is not null or lease_owner is not null;
+    select relay.owe_reminders(bot_id, chat_id, topic_id) from (
+        select distinct bot_id, chat_id, topic_id from reminder where status = 'proposed') as waiting
 $$;
 
 -- Sets aside what was in progress when the backup was made: it may have been answered since. Returns how many turns and

@@ -428,6 +428,20 @@ async def test_a_backup_from_before_the_outbox_restores_sent_messages(make: Any,
     assert target.sql(sent) == [("Hi!", 77, 0)]
 
 
+async def test_reminders_that_nobody_confirmed_before_a_backup_are_told_at_their_time(
+    make: Any, tmp_path: Path
+) -> None:
+    source, target = await make(), await make()
+    source.sql(
+        "with own as (insert into space (kind, owner_id) values ('private', 1001) returning id)"
+        " insert into reminder (space_id, user_id, bot_id, chat_id, text, zone, start_at, next_at, origin, status)"
+        " select id, 1001, 1, 1001, 'tea', 'UTC', now(), now() + interval '1 hour', 'tool', 'proposed' from own"
+    )
+    made = await backup_of(source.port, schema=56).make(tmp_path / "old.relaybackup")
+    await restored(made.path, target.port)
+    assert target.sql("select key, due_at = next_at, status from job, reminder") == [("1:1001:0", True, "proposed")]
+
+
 async def test_open_turns_are_set_aside_and_later_messages_are_answered(make: Any, tmp_path: Path) -> None:
     source, target = await make(), await make()
     store = Store(source.port, str(uuid.uuid4()))
