@@ -99,8 +99,9 @@ begin
                 select coalesce(jsonb_agg(jsonb_build_object('text', v.text, 'blocks', v.blocks,
                     'untrusted', v.untrusted, 'replaced_at', v.replaced_at) order by v.id), '[]')
                 from message_version v where v.message_id = m.id), 'reactions', (
-                select coalesce(jsonb_agg(jsonb_build_object('user_id', r.user_id, 'emoji', r.emoji,
-                    'created_at', r.created_at, 'removed_at', r.removed_at) order by r.id), '[]')
+                select coalesce(jsonb_agg(jsonb_build_object('user_id', r.user_id, 'emoji', r.emoji, 'created_at',
+                    r.created_at, 'removed_at', r.removed_at, 'telegram_message_id', r.telegram_message_id)
+                    order by r.id), '[]')
                 from signal r where r.message_id = m.id)), jsonb_build_array(m.id)
         from message m
         where m.thread_id = p_thread_id and m.space_id = p_space_id and m.id > after

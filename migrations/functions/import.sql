@@ -123,8 +123,8 @@ begin
         insert into message_version (message_id, text, blocks, untrusted, replaced_at)
         select made, v.text, v.blocks, v.untrusted, v.replaced_at
         from jsonb_populate_recordset(null::message_version, p_row -> 'versions') v order by v.replaced_at;
-        insert into signal (space_id, message_id, user_id, emoji, created_at, removed_at)
-        select p_space_id, made, r.user_id, left(r.emoji, 64), r.created_at, r.removed_at
+        insert into signal (space_id, message_id, user_id, emoji, created_at, removed_at, telegram_message_id)
+        select p_space_id, made, r.user_id, left(r.emoji, 64), r.created_at, r.removed_at, r.telegram_message_id
         from jsonb_populate_recordset(null::signal, p_row -> 'reactions') r order by r.created_at
         on conflict do nothing;
     when 'documents' then

@@ -71,7 +71,7 @@ select jsonb_build_array(s.text, s.created_at, f.text, t.text, p.text, s.author_
 join message f on f.id = s.from_message_id join message t on t.id = s.through_message_id
 left join summary p on p.id = s.previous_id order by s.created_at
 """, """
-select jsonb_build_array(m.text, r.user_id, r.emoji, r.created_at, r.removed_at)::text
+select jsonb_build_array(m.text, r.user_id, r.emoji, r.created_at, r.removed_at, r.telegram_message_id)::text
 from signal r join message m on m.id = r.message_id order by r.id
 """, """
 select jsonb_build_array(s.title, s.topics, s.registered_at, s.last_accessed_at, k.content, k.weight, k.context,
@@ -125,9 +125,10 @@ async def lived(driver: TurnDriver, sql: Sql) -> None:
     await sql("update memory set content = 'Ada sings loudly' where content = 'Ada sings'")
     await sql("insert into message_version (message_id, text, blocks, untrusted) "
               "select id, 'Lime 1', blocks, false from message where text = 'Line 1'")  # fmt: skip
-    await sql("insert into signal (space_id, message_id, user_id, emoji, created_at, removed_at) "
-              "select space_id, id, %s, e.emoji, '2026-01-02', e.gone from message, (values ('👍', null), "
-              "('🔥', timestamptz '2026-01-03')) e (emoji, gone) where text = 'Answer 1'", ADA)  # fmt: skip
+    await sql("insert into signal (space_id, message_id, user_id, emoji, created_at, removed_at, telegram_message_id) "
+              "select space_id, id, %s, e.emoji, '2026-01-02', e.gone, e.part from message, (values ('👍', null, 7), "
+              "('👍', null, 8), ('🔥', timestamptz '2026-01-03', null)) e (emoji, gone, part) "
+              "where text = 'Answer 1'", ADA)  # fmt: skip
     paper: Json = {"unique_id": "u1", "name": "Deed.pdf", "mime": "application/pdf", "kind": "PDF", "pages": 2}
     paper["parts"] = ["The house", "is Ada's."]
     await sql(
@@ -922,7 +923,7 @@ async def test_current_reactions_are_in_the_readable_text(driver: TurnDriver, sq
     await lived(driver, sql)
     text = Readable("Ada's", UTC)
     whole = "".join([text.add(page) async for page in pages(driver.store, private(ADA), "1")]) + text.end()
-    assert "(reactions: 👍)" in whole
+    assert "(reactions: 👍 👍)" in whole, "to both parts of an answer"
     assert "🔥" not in whole
 
 
