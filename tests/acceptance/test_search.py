@@ -237,3 +237,13 @@ async def test_search_works_in_the_shell(bot: SharedBot, tmp_path: Path) -> None
     assert "1 found" in shown
     assert "the harpsichord needs tuning" in shown
     assert "you" in shown
+
+
+async def test_a_question_that_was_asked_before_is_found_with_its_answer(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "Which pump did you suggest for the cistern?", "I would take the Grundfos at 389 euros.")
+    await bot.stored(dm)
+    found = await bot.ask(dm, ada, "/search Which pump did you suggest for the cistern")
+    assert found.text.startswith("2 found")
+    assert "Grundfos" in found.text
+    assert "Grundfos" not in (await bot.ask(dm, ada, "/search pump from:me")).text
