@@ -20,7 +20,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and (c.action = 'forget' or c.before ->> 'content' <> m.content) and exists (
                 select from reminder r
                 where r.space_id = m.space_id and r.status = 'active'
-                    and r.inputs && array['memory:' || m.id, 'memory:' || (c.before ->> 'id')]),
+                    and 'memory:' || coalesce(c.before ->> 'id', m.id::text) = any (r.inputs)),
         'happens_at', case when c.status = 'applied' and c.action in ('learn', 'supersede', 'merge') and not exists (
             select from reminder r
             where r.space_id = m.space_id and r.status in ('proposed', 'active', 'paused')

@@ -116,7 +116,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Owes the corrections of the lines that tell of a reminder: under the answer that made it, and those that changed it. Their
--- turns note its text (said), which the line will have.
+-- turns note its text (said), which the line will have. So are those that say that it stays with another date.
 create or replace function relay.owe_lines(p_reminder relay.reminder) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     with tells as (
@@ -128,6 +128,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
                 or t.id = any (array(select turn_id from reminder_event where reminder_id = p_reminder.id)))
             and t.told -> 'reminders' @> jsonb_build_array(jsonb_build_object('id', p_reminder.id)) returning id)
     select relay.owe_correction(id) from tells
+    union all
+    select relay.owe_correction(c.turn_id) from memory_change c where c.turn_id is not null and c.memory_id in (
+        select replaced_by from memory where id = any (relay.inputs_of('memory', p_reminder.inputs)))
 $$;
 
 -- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id, turn_id};
@@ -231,11 +234,19 @@ begin
     return to_jsonb(cardinality(people));
 end $$;
 
--- Returns a goal or event of a space that is to come. Null if there is none, or it has passed.
+-- Returns a goal or event of a space that is to come, with the reminder that was set for its former date (was). Null if
+-- there is none, or it has passed.
 create or replace function public.relay_dated_memory(p_space jsonb, p_memory_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', m.id, 'content', m.content, 'at', relay.happens_at(m),
-        'exact', m.exact_at is not null) from memory m
+        'exact', m.exact_at is not null, 'was', (
+            select jsonb_build_object('reminder_id', r.id, 'next_at', r.next_at, 'exact', old.exact_at is not null,
+                'at', coalesce(old.exact_at, case old.kind when 'goal' then coalesce(old.valid_until, old.valid_from)
+                    else coalesce(old.valid_from, old.valid_until) end))
+            from memory old join reminder r on r.space_id = old.space_id and r.status = 'active' and r.rule = ''
+                and r.inputs @> array['memory:' || old.id]
+            where old.replaced_by = m.id order by r.next_at limit 1))
+    from memory m
     where m.id = p_memory_id and m.space_id = relay.find_space(p_space) and relay.happens_at(m) is not null
 $$;
 

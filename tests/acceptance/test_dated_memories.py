@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from tests.acceptance.conftest import World
 from tests.acceptance.shared_relay import SharedRelay
-from tests.acceptance.test_capture import AUTO, finds, press, says, told
+from tests.acceptance.test_capture import AUTO, SETTLE, finds, press, says, told
 from tests.acceptance.test_soul_trial import relay_of
+from tests.standins.anthropic import Recorded, tool
 from tests.standins.telegram import StoredMessage
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -56,6 +58,31 @@ async def test_a_future_event_offers_a_reminder_that_a_tap_sets(world: World) ->
     await press(world, forgotten, "↩ Undo / Edit…")
     await press(world, await with_button(world, forgotten, "↩ Undo: "), "↩ Undo: ")
     assert (await told(world, forgotten, "↩")).text == f"↩ Undone: {EXAM}"
+
+
+@AUTO
+async def test_one_tap_moves_the_reminder_of_an_event_that_has_another_date(world: World) -> None:
+    shared_relay, later = relay_of(world), DAY + timedelta(days=3)
+    finds(world, "driving", EXAM, kind="event", valid_from=str(DAY), times=1)
+    answer = await says(world, "My driving test is in twenty days, and I am quite nervous.", "Good luck!")
+    await press(world, await with_button(world, answer, "⏰ Remind me?"), "⏰ Remind me?")
+    await press(world, await with_button(world, answer, " 18:00"), " 18:00")
+    await with_button(world, answer, "⏰ Undo")
+
+    def decide(request: Recorded) -> Any:
+        line = next(line for line in request.last_text.splitlines() if EXAM in line and line[:1].isdigit())
+        return tool("settle", {"decisions": [{"new": 1, "is": "contradicts", "known": int(line.split()[0])}]})
+
+    world.model.rule("driving test", decide, model=SETTLE)
+    finds(world, "postponed", f"Ada's driving test is on {later}.", kind="event", valid_from=str(later))
+    moved = await says(world, "They postponed my driving test by three whole days.", "More time to practise!")
+    shown = await with_button(world, moved, "⏰ Move the reminder")
+    assert "the reminder for it stays" in shown.text
+    await press(world, shown, "⏰ Move the reminder")
+    await with_button(world, moved, "⏰ Undo")
+    eve = datetime(later.year, later.month, later.day, 18, tzinfo=BERLIN) - timedelta(days=1)
+    assert shared_relay.sql("select next_at from relay.reminder where status = 'active'") == [(eve,)]
+    await world.tg.wait_for(lambda: "the reminder for it stays" not in shown.text, 20)
 
 
 @AUTO

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Literal
 
 from relay.commands.context import CommandContext
-from relay.commands.reminders.reminders import make_reminder
+from relay.commands.reminders.reminders import delete, make_reminder
 from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import REMINDER_LENGTH
@@ -34,12 +35,27 @@ async def reminder_times(ctx: CommandContext, memory_id: int) -> ReminderTimes:
 
 
 async def remind_of(ctx: CommandContext, memory_id: int, when: When) -> Reminder:
-    """Makes a reminder of a goal or event at a proposed time. Raises `CommandRefused` if it has passed."""
+    """Makes a reminder of a goal or event at a proposed time, in place of the one for its former date. Raises
+    `CommandRefused` if it has passed."""
     one = await _find_dated(ctx, memory_id)
     at = proposed(one, ctx.services.zone, ctx.zone).get(when)
     if at is None:
         raise CommandRefused(PASSED)
-    return await make_reminder(ctx, Understood(at, "", one.content[:REMINDER_LENGTH]), "button", one.id)
+    made = await make_reminder(ctx, Understood(at, "", one.content[:REMINDER_LENGTH]), "button", one.id)
+    if one.was is not None:
+        await delete(ctx, one.was.reminder_id)
+    return made
+
+
+async def same_time(ctx: CommandContext, memory_id: int) -> When | None:
+    """Returns which of the times a reminder has that was set for the former date; None: none, or another time."""
+    one = await _find_dated(ctx, memory_id)
+    if one.was is None or one.was.at is None:
+        return None
+    before = datetime.min.replace(tzinfo=UTC)
+    former = proposed(replace(one, at=one.was.at, exact=one.was.exact), ctx.services.zone, ctx.zone, before)
+    now = proposed(one, ctx.services.zone, ctx.zone)
+    return next((when for when, at in former.items() if at == one.was.next_at and when in now), None)
 
 
 async def _find_dated(ctx: CommandContext, memory_id: int) -> DatedMemory:

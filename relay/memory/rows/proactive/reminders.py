@@ -233,6 +233,16 @@ class Intent:
 
 
 @frozen
+class FormerDate:
+    """The former date of a goal or event, with the reminder that was set for it."""
+
+    reminder_id: int
+    next_at: datetime
+    at: datetime | None
+    exact: bool = False
+
+
+@frozen
 class DatedMemory:
     """A future goal or event."""
 
@@ -242,3 +252,4 @@ class DatedMemory:
     """See `MemoryChange.happens_at`."""
     exact: bool = False
     """Its time of day is known."""
+    was: FormerDate | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from relay.commands.reminders.dated import PASSED, When, remind_of, reminder_times
+from relay.commands.reminders.dated import PASSED, When, remind_of, reminder_times, same_time
 from relay.core.models import Button, Rows
 from relay.core.text import shorten
 from relay.memory.rows.changes import MemoryChange
@@ -20,6 +20,7 @@ MOST = 3
 """The most offers under one answer."""
 SHOWN = 30
 """The most characters of a goal or event, if there are several."""
+OFFERS = ("⏰ Remind me?", "⏰ Move the reminder")
 HINTS: dict[When, str] = {"day": "", "eve": "", "hour": " (an hour before)"}
 
 
@@ -41,7 +42,7 @@ def offer_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
     dated = {one.memory_id: one for one in changes if one.happens_at and one.status == "applied"}
     several = len(dated) > 1
     return [
-        [button("⏰ Remind me?" + f" {shorten(one.content, SHOWN)}" * several, OfferReminder(one.memory_id))]
+        [button(OFFERS[one.reminded] + f" {shorten(one.content, SHOWN)}" * several, OfferReminder(one.memory_id))]
         for one in list(dated.values())[:MOST]
     ]
 
@@ -54,7 +55,9 @@ def standing_offers(rows: Rows, changes: Sequence[MemoryChange]) -> list[list[Bu
 
 @pressed(OfferReminder)
 async def press_offer(call: ChatContext, to: OfferReminder) -> ButtonReply:
-    """Shows the times in place of the offer."""
+    """Shows the times in place of the offer, unless a reminder of the former date can have the same one."""
+    if (when := await same_time(call, to.memory_id)) is not None:
+        return await press_time(call, RemindAt(to.memory_id, when))
     found = await reminder_times(call, to.memory_id)
     if not found.times:
         return ButtonReply(PASSED, rows=replace_rows(call, to.memory_id, []))
