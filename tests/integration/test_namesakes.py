@@ -9,7 +9,6 @@ import pytest
 
 from relay.core.models import Block
 from relay.memory.contexts.pieces import Piece
-from relay.memory.contexts.settings import CompressionSettings
 from relay.memory.night.digest import day_as_data
 from relay.memory.rows.memories import Subject
 from relay.memory.store import Store
@@ -103,7 +102,7 @@ async def test_two_people_with_one_name_are_two_in_what_is_made_from_their_words
     assert work is not None
     read_by_summariser = summary_messages(None, work.messages, UTC)[0]["content"][0]["text"]
     assert all(line in read_by_summariser for line in lines)
-    await store.make_version(group(), session_id, ADA, CompressionSettings())
+    await store.make_version(group(), session_id, ADA, {})
     (job,) = await store.claim_jobs("compression", None, 1)
     session = await store.compression_work(job)
     assert session is not None
