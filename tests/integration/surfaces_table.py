@@ -242,7 +242,10 @@ CASES: dict[str, Case] = {
         http=(("POST", "/api/memories/4/restore", {}),),
     ),
     "memory.controls.show_controls": Case(
-        tells=("cli",), chat=("/memory", ShowControls(0)), cli=("memory status",), http=(("GET", "/api/me"),)
+        chat=("/memory", ShowControls(0)), cli=("memory status",), http=(("GET", "/api/memories/settings"),)
+    ),
+    "memory.controls.switch": Case(
+        chat=("/memory off",), cli=("memory off",), http=(("PUT", "/api/memories/settings", {"on": False}),)
     ),
     "memory.decide.decide": Case(
         chat=("/memory 3", UndoInCard(5, View())), cli=("memory undo 5",), http=(("POST", "/api/changes/5/undo"),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -51,6 +52,24 @@ async def test_memories_are_added_changed_and_forgotten(driver: TurnDriver, stor
         await api.delete(path)
         assert (await api.post(f"{path}/restore", json={})).json()["memory"]["status"] == "active"
     assert await driver.known(private(ADA)) == ["Sails a boat"]
+
+
+async def test_memory_is_turned_off_and_paused(driver: TurnDriver, store: Store) -> None:
+    await learn(driver, "Has a boat")
+    async with open_api(store) as api:
+        settings = "/api/memories/settings"
+        assert (await api.get(settings)).json()["memory"] == "on"
+        off = (await api.put(settings, json={"on": False})).json()
+        assert (off["memory"], off["remembers"]) == ("off", False)
+        await refused(api.post("/api/memories", json={"text": "Sails"}), 409, "conflict")
+        assert (await api.put(settings, json={"on": True})).json()["remembers"] is True
+        paused = (await api.put(settings, json={"pausedUntil": f"{datetime.now(UTC).year + 1}-01-02T00:00:00Z"})).json()
+        me = (await api.get("/api/me")).json()
+        assert (paused["remembers"], me["memoryOn"], me["memoryPausedUntil"]) == (False, False, paused["pausedUntil"])
+        for wrong in ("2020-01-01T00:00:00Z", "2090-01-01T00:00:00Z", "tomorrow"):
+            await refused(api.put(settings, json={"pausedUntil": wrong}), 422, "out_of_range")
+        assert (await api.put(settings, json={"pausedUntil": None})).json()["remembers"] is True
+        await refused(api.put(f"{settings}?space={ABSENT}", json={"on": False}), 404, "unknown")
 
 
 async def test_a_list_has_filters_and_pages(driver: TurnDriver, store: Store) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from relay.commands.context import CommandContext
 from relay.commands.registry import ADMINS_ONLY
-from relay.core.errors import NotAllowed, NotFound
+from relay.core.errors import NotAllowed, NotFound, OutOfRange
 from relay.core.models import Space
 from relay.memory.rows.changes import ChangePlace
 from relay.memory.rows.memories import MemoryLine, OpenedMemory
 
+LONGEST_PAUSE = timedelta(days=3_650)
 GONE = "This is gone, or not yours to see."
 """The same text for things that don't exist and for those of others."""
 NOT_YOURS = "This is not yours to decide."
@@ -41,6 +44,13 @@ def check_switch(ctx: CommandContext, space: Space) -> None:
     """Raises `NotAllowed` unless this person may change a space's memory switches."""
     if not may_switch(ctx, space):
         raise NotAllowed(NOT_YOURS if space.kind == "private" else ADMINS_ONLY)
+
+
+def check_pause(until: datetime | None) -> None:
+    """Raises `OutOfRange` for a pause that has ended already, or is too long."""
+    now = datetime.now(UTC)
+    if until is not None and not now < until < now + LONGEST_PAUSE:
+        raise OutOfRange("A pause must end in the future, within ten years.")
 
 
 async def find_space(ctx: CommandContext, space_id: int | None) -> Space:

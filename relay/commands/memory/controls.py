@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
-from relay.commands.memory.access import check_switch, find_space, may_switch
+from relay.commands.memory.access import check_pause, check_switch, find_space, may_switch
 from relay.commands.registry import ADMINS_ONLY, command, operation
 from relay.commands.session.session import NOT_ENDED
 from relay.core.errors import CommandRefused, NotAllowed
@@ -34,7 +34,7 @@ class MemorySwitch:
         if self.on is not None:
             change["memory"] = "on" if self.on else "off"
         if self.paused_until is not None:
-            change["paused_until"] = self.paused_until.isoformat()
+            change["paused_until"] = self.paused_until.astimezone(UTC).isoformat()
         elif self.on is not None or self.resume:
             change["paused_until"] = None
         chat = {"recalls": self.recalls, "teaches": self.teaches}
@@ -54,10 +54,13 @@ async def show_controls(ctx: CommandContext, space_id: int | None = None) -> Con
     return await _controls(ctx, await find_space(ctx, space_id))
 
 
+@operation("chat", "cli", "http")
 async def switch(ctx: CommandContext, to: MemorySwitch, space_id: int | None = None) -> Controls:
-    """Sets a space's or this chat's memory switches. Returns the new state."""
+    """Sets a space's or this chat's memory switches. Returns the new state. Raises `OutOfRange` for a pause that has
+    ended or is too long."""
     space = await find_space(ctx, space_id)
     check_switch(ctx, space)
+    check_pause(to.paused_until)
     await ctx.store.control(space, ctx.chat_id, ctx.topic_id, ctx.user_id, to.as_json())
     return await _controls(ctx, space)
 

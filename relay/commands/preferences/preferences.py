@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Literal
 
 from relay.commands.context import CommandContext
-from relay.commands.memory.access import check_switch, find_space
+from relay.commands.memory.access import check_pause, check_switch, find_space
 from relay.commands.registry import command, operation
-from relay.core.errors import CommandRefused, Conflict, NotFound, OutOfRange, require_found
+from relay.core.errors import CommandRefused, Conflict, NotFound, require_found
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.preferences.patterns import Pattern, as_tagged, resolve_name, split_direction
 from relay.memory.rows.turns.preferences import ForgottenPreference, Preference, Preferences, PreferenceSource
 
 Here = Literal["use", "ignore", "quiet", "own"]
-LONGEST_PAUSE = timedelta(days=3_650)
 UNKNOWN = "There's no such preference, or no longer. /preferences lists them."
 
 
@@ -161,9 +160,7 @@ async def switch_preferences(ctx: CommandContext, to: PreferenceSwitch, space_id
     `OutOfRange` for a pause that has ended or is too long."""
     space = await find_space(ctx, space_id)
     check_switch(ctx, space)
-    now = datetime.now(UTC)
-    if to.paused_until is not None and not now < to.paused_until < now + LONGEST_PAUSE:
-        raise OutOfRange("A pause must end in the future, within ten years.")
+    check_pause(to.paused_until)
     return await ctx.store.preference_control(space, *_place(ctx, space), ctx.user_id, to.as_json())
 
 

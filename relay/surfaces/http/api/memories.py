@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from relay.commands.memory.browse import (
     MemoryOrigin,
@@ -24,14 +24,17 @@ from relay.commands.memory.change import (
     patch_memory,
     restore_memory,
 )
+from relay.commands.memory.controls import MemorySwitch, show_controls
+from relay.commands.memory.controls import switch as switch_memory
 from relay.commands.memory.remember import remember
 from relay.core.errors import Conflict
 from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.changes import Changed, MemoryPast
+from relay.memory.rows.controls import Controls
 from relay.memory.rows.memories import MemoryFilter, MemoryPage
 from relay.surfaces.http.api.paging import Page, Space
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import ID, Flag, GivenId, WireInput, wire
+from relay.surfaces.http.wire import ID, Flag, GivenId, GivenTime, WireInput, wire
 
 router = APIRouter(prefix="/memories", tags=["memories"], route_class=WritingRoute)
 State = Literal["active", "pending", "unconfirmed", "pinned", "past"]
@@ -64,6 +67,15 @@ class MemoryEdit(WireInput):
     text: str | None = None
     pinned: Flag | None = None
     confirmed: Literal[True] | None = None
+
+
+class MemorySettings(WireInput):
+    """Switches to change; missing ones stay as they are."""
+
+    on: Flag | None = None
+    """true and false both end a pause."""
+    paused_until: GivenTime[AwareDatetime] | None = None
+    """null: ends a pause."""
 
 
 class WordingToRestore(WireInput):
@@ -132,6 +144,19 @@ async def merge(ctx: Writing, given: Merge) -> PatchedMemory:
 async def forget_chosen(ctx: Writing, chosen: Chosen) -> Changed:
     """Forgets several memories of one space, all or none. `POST /api/changes/decide` takes that back."""
     return await forget_memories(ctx, chosen.ids)
+
+
+@router.get("/settings", response_model=wire(Controls))
+async def show_settings(ctx: Reading, space: Space = 0) -> Controls:
+    """Returns a memory's switches."""
+    return await show_controls(ctx, space)
+
+
+@router.put("/settings", response_model=wire(Controls))
+async def switch(ctx: Writing, given: MemorySettings, space: Space = 0) -> Controls:
+    """Turns memory on or off, or pauses it: nothing is recalled or learned meanwhile. A group's: for admins."""
+    resume = "paused_until" in given.model_fields_set and given.paused_until is None
+    return await switch_memory(ctx, MemorySwitch(given.on, given.paused_until, resume), space)
 
 
 @router.get("/{memory_id}", response_model=wire(ShownMemory))
