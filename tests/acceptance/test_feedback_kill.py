@@ -16,7 +16,7 @@ from tests.standins.telegram import Chat, StoredMessage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-KILLS, CHATS, QUESTIONS = 50, 4, 12
+KILLS, CHATS, QUESTIONS = 20, 4, 8
 DUE = "update relay.job set due_at = '-infinity' where kind in ('preference', 'estimate') and due_at > now()"
 OPEN = "select count(*) = 0 from relay.job where kind in ('preference', 'estimate')"
 SAID = """
@@ -72,7 +72,7 @@ async def test_feedback_by_command_is_recorded_once_despite_a_kill(shared_relay:
 
 @pytest.mark.timeout(600)
 @pytest.mark.slow("test_preference_estimates.py and test_preference_attribution.py, with a death at each step")
-async def test_reactions_and_tags_are_recorded_once_despite_fifty_kills(shared_relay: SharedRelay) -> None:
+async def test_reactions_and_tags_are_recorded_once_despite_twenty_kills(shared_relay: SharedRelay) -> None:
     chance = random.Random(12)
     shared_relay.model.rule("Answer A:", seen, model="haiku")
     chats = [shared_relay.guest() for _ in range(CHATS)]
@@ -116,6 +116,6 @@ async def test_reactions_and_tags_are_recorded_once_despite_fifty_kills(shared_r
     taken_back = "select count(*) from relay.observation join relay.feedback f on f.id = feedback_id"
     assert shared_relay.sql(f"{taken_back} where withdrawn_at is not null") == [(0,)]
     times = Counter(request.last_text.partition("Known")[0] for request in shared_relay.model.requests)
-    assert len([text for text, number in times.items() if "Answer A:" in text and number > 1]) > 5, (
+    assert len([text for text, number in times.items() if "Answer A:" in text and number > 1]) > 2, (
         "some kills interrupted a call of the model"
     )

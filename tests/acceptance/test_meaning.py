@@ -125,10 +125,10 @@ async def test_rebuilding_the_index_continues_after_a_kill(finding: SharedRelay)
     await finding.until(EMBEDDED, 2, timeout=60)
     finding.sql(
         "insert into relay.message (space_id, thread_id, session_id, role, text, blocks) select space_id, thread_id,"
-        " session_id, role, repeat('many words ', 12) || n, blocks from relay.message, generate_series(1, 100) n"
+        " session_id, role, repeat('many words ', 12) || n, blocks from relay.message, generate_series(1, 40) n"
         " where role = 'user'"
     )
-    await finding.until(EMBEDDED, 102, timeout=120)
+    await finding.until(EMBEDDED, 42, timeout=120)
     finding.sql("update relay.embedding set made_at = 'epoch'")
     for _ in range(2):
         command = await relay(finding, "memory", "index", "--rebuild")
@@ -143,4 +143,4 @@ async def test_rebuilding_the_index_continues_after_a_kill(finding: SharedRelay)
     command = await relay(finding, "memory", "index", "--status")
     output, _ = await asyncio.wait_for(command.communicate(), 60)
     told = json.loads(output)
-    assert (told["entries"], told["embedded"], told["due"], told["rebuilding"]) == (102, 102, 0, False)
+    assert (told["entries"], told["embedded"], told["due"], told["rebuilding"]) == (42, 42, 0, False)

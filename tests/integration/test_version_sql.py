@@ -461,7 +461,7 @@ async def test_a_compression_survives_many_killed_processes(opened: Opened) -> N
     kills = 0
     for life in range(40):
         # Every second process lives until its first piece is kept.
-        said, killed = await asyncio.to_thread(live, command, 1 + life % 2 if life < 12 else None)
+        said, killed = await asyncio.to_thread(live, command, 1 + life % 2 if life < 7 else None)
         pieces, kills = pieces + said, kills + killed
         await opened.sql("update job set lease_until = now() - interval '1 second' where kind = 'compression'")
         if not await opened.sql("select 1 from job where kind = 'compression'"):
