@@ -261,7 +261,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     move, which use two databases and take long, run on one backend only.
 
     Each test runs on the embedded server. The SQL is the same on the other backends, so only the tests of THROUGHOUT
-    run on Supabase, and an eighth of the others on each. In `make test`, a quarter of those of THROUGHOUT run there,
+    run on Supabase, and a sixteenth of the others on each. In `make test`, a quarter of those of THROUGHOUT run there,
     and none of the others. With RELAY_TEST_BACKENDS=all, each test runs on each backend.
     """
     besides = {"test_access": {"supabase"}, "test_migrate": {"supabase"}, "test_move": {"supabase", "url"}}
@@ -282,18 +282,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _is_due(item: pytest.Item) -> bool:
-    """Returns whether a test runs on its backend in this run. Its share depends only on its name."""
+    """Returns whether a test runs on its backend in this run. Its share depends only on its name and its values."""
     backend, whole = _backend(item), bool(os.environ.get("RELAY_HEAVY"))
     if backend not in ("url", "supabase") or os.environ.get("RELAY_TEST_BACKENDS") == "all":
         return True
     if _name(item) in LONG:
         return False
-    share = zlib.crc32(_name(item).encode())
+    share = zlib.crc32(item.name.replace(str(backend), "", 1).encode())
     if backend == "url" and os.environ.get("RELAY_TEST_DATABASE_URL"):
         return True
     if backend == "supabase" and item.path.stem in THROUGHOUT:
         return whole or share % 4 == 1
-    return whole and share % 8 == ("url", "supabase").index(str(backend))
+    return whole and share % 16 == ("url", "supabase").index(str(backend))
 
 
 def _backend(item: pytest.Item) -> object:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from relay.clients.speech import speech_to_text as ears_module
 from relay.clients.speech.speech_to_text import Whisper
@@ -19,13 +20,14 @@ from tests.lag import LITTLE, longest_lag
 from tests.speech import encoded, error_rate, needs, silent, spoken, spoken_roughly, wav_of, whisper_base
 from tests.weights import convert
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(300), pytest.mark.asyncio(loop_scope="module")]
 
 SAID = "Good morning. Please remind me to buy three bottles of milk on Friday, and call my sister Anna in the evening."
 GERMAN = "Guten Morgen, ich brauche heute drei Flaschen Milch und ein Kilo Kartoffeln."
 FASTER = pytest.param("faster-whisper", marks=needs("faster-whisper"))
 OPENAI = pytest.param("openai-whisper", marks=needs("openai-whisper"))
-BOTH = pytest.mark.parametrize("engine", [FASTER, OPENAI])
+BOTH = pytest.mark.parametrize("engine", [FASTER, OPENAI], scope="module")
+ONE = pytest.mark.parametrize("engine", [FASTER], scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +40,18 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {"faster-whisper": folder, "openai-whisper": checkpoint}
 
 
-@pytest.fixture
-async def ears(engine: str, weights: dict[str, Path], tmp_path: Path) -> AsyncIterator[Whisper]:
-    ears = Whisper(engine, str(weights[engine]), "", 20, tmp_path)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def loaded(engine: str, weights: dict[str, Path]) -> AsyncIterator[Whisper]:
+    """One process of the engine for all tests: loading it takes as long as hearing."""
+    ears = Whisper(engine, str(weights[engine]), "", 20, weights[engine].parent)
     yield ears
     await ears.close()
+
+
+@pytest.fixture
+def ears(loaded: Whisper) -> Whisper:
+    loaded._language, loaded._minutes = "", 20
+    return loaded
 
 
 async def refused(ears: Whisper, recording: bytes) -> str:
@@ -82,7 +91,7 @@ async def test_a_recording_without_speech_gets_no_invented_text(ears: Whisper) -
         assert await refused(ears, encoded(recording)) == "I heard nothing in it."
 
 
-@pytest.mark.parametrize("engine", [FASTER])
+@ONE
 async def test_a_file_that_is_no_recording_is_refused(ears: Whisper, tmp_path: Path) -> None:
     note = spoken(SAID)
     secret = tmp_path / "secret.ogg"
@@ -99,7 +108,7 @@ async def test_a_file_that_is_no_recording_is_refused(ears: Whisper, tmp_path: P
     assert ears.pid
 
 
-@pytest.mark.parametrize("engine", [FASTER])
+@ONE
 async def test_only_the_first_minutes_of_a_long_recording_are_transcribed(ears: Whisper) -> None:
     ears._minutes = 1
     first, later = wav_of(spoken(SAID)), wav_of(spoken("Bananas and oranges are fruit."))
@@ -109,7 +118,7 @@ async def test_only_the_first_minutes_of_a_long_recording_are_transcribed(ears: 
     assert error_rate(SAID, heard.text) <= 0.35, heard.text
 
 
-@pytest.mark.parametrize("engine", [FASTER])
+@ONE
 async def test_the_event_loop_is_not_blocked_by_a_transcription(ears: Whisper) -> None:
     recording = encoded(wav_of(spoken(SAID))) + b"\0" * 20 * 2**20  # the largest file that Telegram lets a bot download
     assert (await ears.hear(recording)).text
@@ -133,6 +142,7 @@ async def test_too_little_memory_is_reported(ears: Whisper, monkeypatch: pytest.
     for bound in ("MEMORY", "LARGE_MEMORY"):
         monkeypatch.setattr(ears_module, bound, 60 * 2**20)
     monkeypatch.setattr(ears_module, "MEMORY_A_MINUTE", 0)
+    await ears.close()
     assert await refused(ears, spoken(SAID)) in (ears_module.NOT_LOADED, ears_module.DIED)
 
 
