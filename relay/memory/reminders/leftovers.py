@@ -13,7 +13,7 @@ from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MORNING
 from relay.memory.reminders.meaning.times import ONE_TIME, WHICH_HOURS, Open
 from relay.memory.reminders.reading.clocks import clock, minutes_behind
 from relay.memory.reminders.reading.hours import leaves_hours
-from relay.memory.reminders.reading.parts import Reading, number, quantity, skip, word
+from relay.memory.reminders.reading.parts import Paused, Reading, number, quantity, skip, word
 from relay.memory.reminders.reading.reader import LONGEST, read_end, read_parts
 from relay.memory.reminders.vague import (
     is_before_event,
@@ -181,7 +181,7 @@ def find_after(language: Language, reading: Reading, tokens: Sequence[str], begi
         return Open("How long from now? Write one span, or a day and an hour: tomorrow 9:00.")
     several = (
         (reading.hour is not None and (HOUR_IN_TEXT.fullmatch(after) or joins_hour(language, tokens[end:])))
-        or (reading.hour is not None and after.isdigit() and word(tokens, end + 1) in language.joins | language.either)
+        or (reading.hour is not None and after.isdigit() and lists_more(language, tokens, end))
         or after in language.joins | language.either
         or (after in language.limits | language.linking | DASHES and says_hour(language, tokens, end + 1))
     )
@@ -199,6 +199,11 @@ def continues_span(language: Language, reading: Reading, tokens: Sequence[str], 
     _, unit, _ = quantity(language, tokens, end)
     span = reading.amount is not None and not reading.every and reading.hour is None
     return span and unit in UNITS[: UNITS.index(reading.unit)]
+
+
+def lists_more(language: Language, tokens: Sequence[str], at: int) -> bool:
+    """Tests whether another number may follow one: 14, 20 pills; 14 and 20."""
+    return isinstance(tokens[at], Paused) or word(tokens, at + 1) in language.joins | language.either
 
 
 def joins_hour(language: Language, tokens: Sequence[str]) -> bool:

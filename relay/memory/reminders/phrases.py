@@ -20,7 +20,7 @@ from relay.memory.reminders.languages.language import Language, Words
 from relay.memory.reminders.leftovers import find_open, has_day_behind, is_bare
 from relay.memory.reminders.meaning.moments import resolve
 from relay.memory.reminders.meaning.times import Moment, Open, clock_of
-from relay.memory.reminders.reading.parts import Reading
+from relay.memory.reminders.reading.parts import Paused, Reading
 from relay.memory.reminders.reading.reader import LONGEST, read_parts
 from relay.memory.reminders.vague import say_unread
 
@@ -126,13 +126,10 @@ def read_in(language: Language, phrase: str, now: datetime, zone: tzinfo) -> tup
 
 
 def close(language: Language, tokens: list[str]) -> list[str]:
-    """Returns the words without the marks that end a sentence, and without brackets. In German, a full stop may belong
-    to a date: 24.12."""
+    """Returns the words without the marks that end a sentence. In German, a full stop may belong to a date: 24.12."""
     if not tokens:
         return tokens
     before, last = tokens[-2:-1], tokens[-1].rstrip("!?)")
-    if tokens[-1].endswith(")"):
-        tokens = [one.lstrip("(") for one in tokens]
     dated = language.dotted and DATED.fullmatch(last) and language.at.isdisjoint(before)
     return [*tokens[:-1], last if dated or last in language.meridiem else last.rstrip(".")]
 
@@ -200,5 +197,7 @@ def linking(found: Sequence[re.Match[str]], language: Language) -> Words:
 
 
 def split(phrase: str) -> list[str]:
-    """Returns the words of a phrase, to be compared with those of a language."""
-    return [match[0].casefold().strip(",;:") for match in WORD.finditer(phrase)]
+    """Returns the words of a phrase, to be compared with those of a language; without a bracket that ends it."""
+    marks = ",;:(" if phrase.endswith(")") else ",;:"
+    said = [match[0].casefold() for match in WORD.finditer(phrase)]
+    return [Paused(one.strip(marks)) if one.endswith((",", ";")) else one.strip(marks) for one in said]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 
 from relay.core.frozen import frozen
-from relay.memory.reminders.languages.language import AFTERNOON, DAY, MONTH, MORNING, NOON, WEEK, YEAR
+from relay.memory.reminders.languages.language import AFTERNOON, DAY, MONTH, MORNING, NIGHT, NOON, WEEK, YEAR
 from relay.memory.reminders.reading.parts import Reading
 
 WHICH_HOURS = "At which hours? Write: every 2 hours from 9 to 18, from 22 to 6, or around the clock."
@@ -79,7 +79,7 @@ def of_part(reading: Reading, hour: int, minute: int, now: datetime) -> time | O
     if reading.part == NOON:
         hour = 12 if hour == 0 and not reading.exact else hour  # mittags um halb eins
         return time(hour, minute) if hour in (11, 12) else time(hour + 12, minute) if hour in (1, 2, 3) else unclear
-    if hour in (0, 12):
+    if hour in (0, 12) or (reading.part == NIGHT and hour == 5):
         return unclear
     if reading.part == AFTERNOON or hour > 4:
         return time(hour + 12, minute)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from relay.core.frozen import frozen
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MORNING, Language
-from relay.memory.reminders.reading.parts import Reading, number, number_at, skip, unit_of, word
+from relay.memory.reminders.reading.parts import Paused, Reading, number, number_at, skip, unit_of, word
 
 CLOCK = re.compile(r"(\d{1,2})[:.h](\d{2})")
 ZERO_CLOCK = re.compile(r"(0\d)(\d{2})")
@@ -104,8 +104,9 @@ def with_minutes(language: Language, tokens: Sequence[str], said: Clock) -> Cloc
     after = word(tokens, end)
     closes = not after or after in language.meridiem or after in language.oclock
     in_words = not word(tokens, said.end).isdigit()
+    paused = isinstance(tokens[said.end - 1], Paused)  # at 8, 20
     uhr = not language.meridiem and word(tokens, said.end - 1) in language.oclock
-    if minute is None or not (closes or ((in_words or uhr) and minute in QUARTERS)):
+    if minute is None or paused or not (closes or ((in_words or uhr) and minute in QUARTERS)):
         return said
     return Clock(said.hour, minute, said.exact, end)
 

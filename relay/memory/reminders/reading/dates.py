@@ -180,7 +180,7 @@ def read_range(language: Language, tokens: Sequence[str], at: int) -> tuple[Sequ
     end = at + (3 if apart else 1)
     if not (apart or DASHED.search(word(tokens, at))):
         return named, end
-    if len(named) > 2:
+    if len(named) > 2 or named[0] == named[1]:  # so-so
         return None
     return [(named[0] + step) % 7 for step in range((named[1] - named[0]) % 7 + 1)], end
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from relay.memory.reminders.languages.language import HOUR, MINUTE, Language, Words
 from relay.memory.reminders.reading.clocks import Clock, clock
-from relay.memory.reminders.reading.parts import Reading, skip, word
+from relay.memory.reminders.reading.parts import Paused, Reading, skip, word
 
 LONGEST_CLOCK = 3
 """The most words of the first hour of a window: 9 o'clock."""
@@ -107,8 +107,8 @@ def set_window(reading: Reading, first: Clock | None, last: Clock | None, end: i
 
 
 def read_other_hours(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
-    """Reads the other hours of a rhythm of days or more: every day at 8:00 and 20:00, at 8 and 20. Returns their end;
-    `at` if there are none. All must be clear, and have the same minute."""
+    """Reads the other hours of a rhythm of days or more: every day at 8:00 and 20:00, at 8 and 20; at the end, at 8,
+    20. Returns their end; `at` if there are none. All must be clear, and have the same minute."""
     short = reading.every and reading.unit in (MINUTE, HOUR)
     if reading.hour is None or reading.hours or reading.part or short:
         return at
@@ -123,7 +123,8 @@ def read_other_hours(language: Language, reading: Reading, tokens: Sequence[str]
             return at
         found.append(other)
     last = word(tokens, found[-1].end - 1)
-    if not joined or not are_clear(found, language.oclock if language.dotted else frozenset(), last):
+    listed = len(found) > 1 and all(isinstance(tokens[one.end - 1], Paused) for one in found[:-1])
+    if not (joined or listed) or not are_clear(found, language.oclock if language.dotted else frozenset(), last):
         return at
     reading.hours, reading.exact = tuple(sorted({one.hour for one in found})), True
     return found[-1].end

@@ -87,6 +87,12 @@ def repeat(reading: Reading, amount: int, unit: str) -> None:
     reading.every, reading.amount, reading.unit = True, amount, unit
 
 
+class Paused(str):
+    """A word with a comma behind it: a number after that isn't its minute."""
+
+    __slots__ = ()
+
+
 def word(tokens: Sequence[str], at: int) -> str:
     """Returns a word; empty past the end."""
     return tokens[at] if at < len(tokens) else ""

@@ -35,13 +35,12 @@ def read_every(language: Language, reading: Reading, tokens: Sequence[str], at: 
     if said in language.rhythms:
         repeat(reading, 1, language.rhythms[said])
         return start + 1
-    if said in language.plural_weekdays or weekly_part(language, said) or said in language.weekly:
-        repeat(reading, 1, WEEK)
-        return read_days(language, reading, tokens, at)
     led = skip(tokens, start, frozenset(language.windows))  # from monday to friday
-    if (found := read_range(language, tokens, led)) and tuple(found[0]) == WORKDAYS:
+    found = read_range(language, tokens, led)
+    weekly = said in language.plural_weekdays or weekly_part(language, said) or said in language.weekly
+    if not reading.has_day and (weekly or (found and tuple(found[0]) == WORKDAYS)):
         repeat(reading, 1, WEEK)
-        return read_days(language, reading, tokens, led)
+        return read_days(language, reading, tokens, start if weekly else led)
     if end := read_last_day(language, reading, tokens, start, language.every):
         return end
     if start > at or said not in language.every:
