@@ -31,7 +31,7 @@ $$;
 create or replace function public.relay_marks(p_spaces jsonb, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('space', given.space,
-        'memory', (select concat_ws(' ', max(id), max(decided_at)) from (
+        'memory', (select concat_ws(' ', own.switches, max(id), max(decided_at)) from (
             -- An older change is seldom decided about, and the person who does it sees it anyway.
             select id, decided_at from memory_change where space_id = own.id order by id desc limit 50) changes),
         'version', (select concat_ws(' ', max(id), count(*) filter (where status = 'ready'), max(dropped_at),
@@ -45,5 +45,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'preference', (select concat_ws(' ', count(*), sum(strength), max(last_seen), count(*) filter (
             where status = 'archived')) from preference where space_id = own.id and user_id = p_user_id))), '[]')
     from jsonb_array_elements(p_spaces) as given (space)
-    cross join lateral (select relay.find_space(given.space) as id) own
+    cross join lateral (select relay.find_space(given.space) as id) known
+    left join lateral (
+        select id, concat_ws(' ', memory, paused_until) as switches from space s where s.id = known.id) own on true
 $$;

@@ -102,6 +102,23 @@ async def test_a_memory_from_the_chat_appears_at_once_and_as_text(browser: Brows
         assert here.trouble == []
 
 
+async def test_memory_is_paused_and_turned_on_in_the_app_and_the_chat(browser: Browser, site: Site) -> None:
+    shared_relay = site.shared_relay
+    chat = shared_relay.guest()
+    async with site.open(browser, chat.id, size=PHONE) as here:
+        await here.go("/memory")
+        switch = here.page.get_by_label("Use and learn")
+        await switch.select_option("Pause for a day")
+        await expect(here.page.get_by_text("Memory is paused, so I'm not learning")).to_be_visible()
+        await expect(switch.locator("option:checked")).to_contain_text("Paused until")
+        said = await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, None, "/memory here"))
+        assert "paused" in said.text, said.text
+        await shared_relay.tg.wait_reply(chat, await shared_relay.tg.say(chat, None, "/memory resume"))
+        await expect(switch).to_have_value("on")
+        await expect(here.page.get_by_text("so I'm not learning")).to_have_count(0)
+        assert here.trouble == []
+
+
 @pytest.mark.slow("test_every_page_fits_the_screen_and_is_accessible")
 async def test_long_topics_and_tags_fit_a_phone(browser: Browser, site: Site) -> None:
     sql, addresses = site.shared_relay.sql, await site.addresses()

@@ -80,6 +80,10 @@ async def test_an_open_page_hears_of_each_change(driver: TurnDriver, store: Stor
         assert json.loads(heard.splitlines()[1].removeprefix("data: "))["at"]
         await api.post(f"/api/changes/{change.id}/undo")
         assert (await page.hear()).startswith("event: memory\n")
+        await api.put("/api/memories/settings", json={"on": True, "pausedUntil": f"{LATER[:10]}T00:00:00Z"})
+        assert (await page.hear()).startswith("event: memory\n"), "it was paused"
+        await api.put("/api/memories/settings", json={"on": True})
+        assert (await page.hear()).startswith("event: memory\n"), "it is on again"
         await api.post("/api/reminders", json={"text": f"{LATER} call"})
         assert (await page.hear()).startswith("event: reminder\n")
         await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "long answers"})

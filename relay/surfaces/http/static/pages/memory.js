@@ -2,8 +2,8 @@
 // One memory (#/memory/12) is in memory_card.js, the changes are in memory_changes.js.
 
 import { html, useEffect, useState } from "../lib/preact.js";
-import { patch, post, remove } from "../kit/api.js";
-import { month } from "../kit/format.js";
+import { patch, post, put, remove } from "../kit/api.js";
+import { moment, month } from "../kit/format.js";
 import { useEvents, useFetch, useList, useSelection, useShortcut } from "../kit/hooks.js";
 import { link, navigate, setQuery } from "../kit/router.js";
 import { ask, Badge, Button, Chips, confirm, Dialog, Empty, List, Notice, Page, Row, Search, Select, Text, toast } from "../kit/ui.js";
@@ -30,7 +30,12 @@ function Memories({ query, me }) {
   groups ??= asked.data?.groups;
   const list = useList(looks ? null : "/memories", "memories", { q, kind, state, space });
   const reload = looks ? counts.reload : list.reload;
-  useEvents(["memory"], reload);
+  const settings = useFetch("/memories/settings", { space });
+  const rests = settings.data && !settings.data.remembers;
+  useEvents(["memory"], () => {
+    reload();
+    settings.reload();
+  });
   const save = async (text) => {
     await post("/memories", { text });
     toast(space ? "Remembered, in your own memory." : "Remembered.");
@@ -46,8 +51,8 @@ function Memories({ query, me }) {
   const tools = html`<${Search} label="Search memories" value=${q} onInput=${(words) => setQuery({ q: words })} />
     <${Chips} label="Which memories" value=${state} options=${q ? uncounted(states) : states} onChange=${(one) => setQuery({ state: one, kind: "" })} />`;
   return html`<${Page} title="Memory" text=${space ? "What I know in this group." : "What I know about you."} tools=${tools}
-      actions=${html`<${Button} kind="primary" icon="add" onClick=${add}>Remember</>`}>
-    ${!me.memoryOn && html`<${Notice} tone="warn">Memory is off or paused, so I'm not learning, and not using any of this.</>`}
+      actions=${html`${settings.data && (!space || me.admin) && html`<${Rest} space=${space} settings=${settings} />`}<${Button} kind="primary" icon="add" onClick=${add}>Remember</>`}>
+    ${rests && html`<${Notice} tone="warn">Memory is ${settings.data.memory === "off" ? "off" : "paused"}, so I'm not learning, and not using any of this.</>`}
     <${Forgotten} then=${reload} />
     ${groups?.length > 0 && html`<${Select} label="Whose memory" value=${space} onChange=${(one) => setQuery({ space: one, kind: null })}
       options=${[["", "Yours"], ...groups.map((one) => [one.spaceId, one.name || "A group"])]} />`}
@@ -55,6 +60,19 @@ function Memories({ query, me }) {
       ? html`<${Changes} key=${state} waiting=${state === "waiting"} space=${space} then=${counts.reload} />`
       : html`<${Found} list=${list} known=${known} query=${query} reload=${reload} add=${add} />`}
   </>`;
+}
+
+/** Turns this memory on or off, or pauses it. */
+function Rest({ space, settings }) {
+  const { memory, remembers, pausedUntil } = settings.data;
+  const paused = memory === "on" && !remembers;
+  const change = async (to) => {
+    const hours = Number(to);
+    const given = hours ? { pausedUntil: new Date(Date.now() + hours * 3_600_000).toISOString() } : { on: to === "on" };
+    settings.set(await put(`/memories/settings${space && `?space=${space}`}`, given));
+  };
+  const options = [["on", "Memory on"], paused && ["paused", `Paused until ${moment(pausedUntil)}`], ["1", "Pause for an hour"], ["24", "Pause for a day"], ["168", "Pause for a week"], ["off", "Memory off"]];
+  return html`<${Select} label="Use and learn" hidden value=${paused ? "paused" : memory} onChange=${change} options=${options.filter(Boolean)} />`;
 }
 
 function Found({ list, known, query, reload, add }) {
