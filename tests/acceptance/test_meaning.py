@@ -135,6 +135,7 @@ async def test_rebuilding_the_index_continues_after_a_kill(finding: SharedRelay)
         await finding.until("select count(*) >= 8 from relay.embedding where made_at > 'epoch'", timeout=60)
         command.kill()
         await command.wait()
+        finding.sql("update relay.embed_due set leased_until = now() where leased_until > now()")  # a minute passes
     command = await relay(finding, "memory", "index", "--rebuild")
     output, _ = await asyncio.wait_for(command.communicate(), 120)
     assert command.returncode == 0, output
