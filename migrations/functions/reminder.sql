@@ -240,7 +240,7 @@ create or replace function public.relay_dated_memory(p_space jsonb, p_memory_id 
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('id', m.id, 'content', m.content, 'at', relay.happens_at(m),
         'exact', m.exact_at is not null, 'was', (
-            select jsonb_build_object('reminder_id', r.id, 'next_at', r.next_at, 'exact', old.exact_at is not null,
+            select jsonb_build_object('reminder_id', r.id, 'user_id', r.user_id, 'next_at', r.next_at, 'exact', old.exact_at is not null,
                 'at', coalesce(old.exact_at, case old.kind when 'goal' then coalesce(old.valid_until, old.valid_from)
                     else coalesce(old.valid_from, old.valid_until) end))
             from memory old join reminder r on r.space_id = old.space_id and r.status = 'active' and r.rule = ''
@@ -248,6 +248,18 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             where old.replaced_by = m.id order by r.next_at limit 1))
     from memory m
     where m.id = p_memory_id and m.space_id = relay.find_space(p_space) and relay.happens_at(m) is not null
+$$;
+
+-- Returns the reminder for a former date in place of which one was set; it was deleted, or restored, since. Null: there is
+-- none that is still to come.
+create or replace function public.relay_former_reminder(p_reminder_id bigint) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select relay.reminder_json(f)
+    from reminder r join memory old on old.replaced_by = any (relay.inputs_of('memory', r.inputs))
+    join reminder f on f.space_id = r.space_id and f.user_id = r.user_id and f.inputs @> array['memory:' || old.id]
+    where r.id = p_reminder_id and f.rule = '' and f.status in ('active', 'deleted') and f.next_at > now()
+        and f.changed_at >= r.created_at
+    order by f.changed_at desc limit 1
 $$;
 
 -- Sending due reminders.

@@ -83,6 +83,10 @@ async def test_one_tap_moves_the_reminder_of_an_event_that_has_another_date(worl
     eve = datetime(later.year, later.month, later.day, 18, tzinfo=BERLIN) - timedelta(days=1)
     assert shared_relay.sql("select next_at from relay.reminder where status = 'active'") == [(eve,)]
     await world.tg.wait_for(lambda: "the reminder for it stays" not in shown.text, 20)
+    was = datetime(DAY.year, DAY.month, DAY.day, 18, tzinfo=BERLIN) - timedelta(days=1)
+    for at in (was, eve):  # undone, and moved again
+        await press(world, await with_button(world, moved, "⏰ Undo"), "⏰ Undo")
+        assert shared_relay.sql("select next_at from relay.reminder where status = 'active'") == [(at,)]
 
 
 @AUTO

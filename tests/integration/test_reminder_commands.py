@@ -35,6 +35,23 @@ async def test_a_question_resumed_days_later_is_asked_anew(store: Store, sql: Sq
     assert await queued(sql) == ["⏰ Pills?"]
 
 
+@pytest.mark.parametrize(("rule", "keeps"), [("FREQ=HOURLY", True), ("FREQ=HOURLY;INTERVAL=4", False)], ids=["1", "4"])
+async def test_what_was_imported_and_comes_every_hour_does_not_ring_at_night_once_resumed(
+    store: Store, sql: Sql, driver: TurnDriver, rule: str, keeps: bool
+) -> None:
+    call = asked(store, await driver.turn(ADA, "/reminders"))
+    made = await make(store)
+    night = datetime.now(UTC).replace(hour=23, minute=30) + timedelta(days=1)
+    await sql(
+        "update reminder set rule = %s, start_at = %s, next_at = %s, zone = 'UTC', status = 'paused'",
+        rule, datetime(2026, 1, 1, 23, 30), night,
+    )  # fmt: skip
+    resumed = await pause(call, made.id, False)
+    assert resumed.status == "active"
+    assert resumed.next_at is not None
+    assert (8 <= resumed.next_at.hour <= 20, "BYHOUR=8,9" in resumed.rule) == (keeps, keeps)
+
+
 async def test_a_rule_that_cannot_be_read_is_not_resumed_and_holds_up_no_other(
     store: Store, sql: Sql, driver: TurnDriver
 ) -> None:

@@ -60,7 +60,9 @@ async def same_time(ctx: CommandContext, memory_id: int) -> When | None:
 
 async def _find_dated(ctx: CommandContext, memory_id: int) -> DatedMemory:
     await ctx.require_sight()
-    return require_found(await ctx.store.dated_memory(ctx.space, memory_id), CommandRefused(PASSED))
+    found = require_found(await ctx.store.dated_memory(ctx.space, memory_id), CommandRefused(PASSED))
+    own = found.was is not None and found.was.user_id == ctx.user_id
+    return found if own else replace(found, was=None)  # somebody else's stays
 
 
 def proposed(one: DatedMemory, noted_in: tzinfo, zone: tzinfo, now: datetime | None = None) -> dict[When, datetime]:

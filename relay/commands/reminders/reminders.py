@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 
 from relay.commands.context import CommandContext
@@ -13,7 +14,7 @@ from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
 from relay.memory.reminders.calendar import make_calendar
 from relay.memory.reminders.due import MISSED
 from relay.memory.reminders.phrases import Unclear, Understood, read_phrase
-from relay.memory.reminders.recurrence import BadRule, keep_to_day, next_occurrence, read_rule
+from relay.memory.reminders.recurrence import OFTEN, BadRule, keep_to_day, next_occurrence, read_rule
 from relay.memory.rows.proactive.reminders import NewReminder, OpenedReminder, Reminder, ReminderPage
 
 HOW = "For example: /remind tomorrow 9:00 call the dentist"
@@ -234,15 +235,19 @@ def following_occurrence(one: Reminder, after: datetime | None = None) -> dateti
 
 
 async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
-    """Pauses a reminder, or resumes it with its next time. Raises `Conflict` if that passed too long ago to be sent
-    late."""
+    """Pauses a reminder, or resumes it with its next time; one of every hour or less that was imported then keeps to
+    the day. Raises `Conflict` if that time passed too long ago to be sent late."""
     one = await existing_reminder(ctx, reminder_id)
     if one.status not in ("active", "paused"):
         raise Conflict("It waits for your OK." if one.status == "proposed" else OVER)
     if on:
         return await change(ctx, one, "paused", status="paused")
-    following_occurrence(one)  # refuses a rule that can't be read
-    return await change(ctx, one, "resumed", status="active", **ahead(one))
+    by_day = replace(one, rule=keep_to_day(one.rule, one.start_at, OFTEN))
+    following = following_occurrence(by_day)  # refuses a rule that can't be read
+    if following is None or by_day.rule == one.rule:
+        return await change(ctx, one, "resumed", status="active", **ahead(one))
+    at = following.isoformat()
+    return await change(ctx, one, "resumed", status="active", rule=by_day.rule, next_at=at, occurrence=None)
 
 
 @operation("chat", "http")
@@ -254,6 +259,14 @@ async def delete(ctx: CommandContext, reminder_id: int, on: bool = True) -> Remi
     if on:
         return await change(ctx, one, "deleted", status="deleted")
     return await change(ctx, one, "restored", **ahead(one))
+
+
+async def undo(ctx: CommandContext, reminder_id: int, on: bool = True) -> tuple[Reminder, Reminder | None]:
+    """Deletes a reminder that was just set, or restores it. If it was set in place of the one for an event's former
+    date, that comes back, or goes again. Returns both."""
+    former = await ctx.store.former_reminder(reminder_id)
+    now = await delete(ctx, reminder_id, on)
+    return now, former and await delete(ctx, former.id, not on)
 
 
 async def accept(ctx: CommandContext, reminder_id: int) -> Reminder:

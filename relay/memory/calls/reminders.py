@@ -86,6 +86,11 @@ class ReminderCalls(Calls):
         """Returns a future goal or event; None: there is none with this id, or it is past."""
 
     @rpc()
+    async def former_reminder(self, reminder_id: int) -> Reminder | None:
+        """Returns the reminder for an event's former date that this one was set in place of; None: there is none, or
+        its time has passed."""
+
+    @rpc()
     async def quiet(self, space: Space, until: str | None) -> None:
         """Holds back unasked messages until a time (ISO 8601, or infinity); None: no longer."""
 

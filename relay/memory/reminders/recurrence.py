@@ -37,6 +37,9 @@ DAY_HOURS = (8, 21)
 ROUND_THE_CLOCK = timedelta(hours=6)
 """Rules with steps from here on count the night: a medicine every 8 hours."""
 
+OFTEN = timedelta(minutes=61)
+"""A stored rule with steps from here on stays as it is when it is resumed: at night, it may be a medicine."""
+
 OWN_HOURS = frozenset(("BYHOUR", "BYSETPOS"))
 """Parts with which a rule is not limited to the day: its hours are named, or it takes none."""
 SOON = timedelta(days=1)
@@ -125,12 +128,12 @@ def read_rule(text: str, start: datetime, least: timedelta = LEAST_GAP) -> Rule:
     return Rule(dates, start, step and step * int(interval))
 
 
-def keep_to_day(rule: str, start: datetime) -> str:
+def keep_to_day(rule: str, start: datetime, within: timedelta = ROUND_THE_CLOCK) -> str:
     """Returns a rule that comes several times a day, limited to its hours by day, unless it names hours, it ends within
-    a day of its local start, or its steps are long. Other rules stay."""
+    a day of its local start, or its steps aren't `within` this time. Other rules stay."""
     parts = dict(one.partition("=")[::2] for one in rule.split(";"))
     step, interval = STEPS.get(parts["FREQ"]) if "FREQ" in parts else None, parts.get("INTERVAL", "1")
-    if step is None or OWN_HOURS & set(parts) or not interval.isdecimal() or step * int(interval) >= ROUND_THE_CLOCK:
+    if step is None or OWN_HOURS & set(parts) or not interval.isdecimal() or step * int(interval) >= within:
         return rule
     if ends_soon(parts, start, step * int(interval)):
         return rule

@@ -237,6 +237,7 @@ class FormerDate:
     """The former date of a goal or event, with the reminder that was set for it."""
 
     reminder_id: int
+    user_id: int
     next_at: datetime
     at: datetime | None
     exact: bool = False

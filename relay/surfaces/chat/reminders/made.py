@@ -65,6 +65,7 @@ def later_label(one: Reminder) -> str:
 @pressed(MadeReminder)
 async def press_made(call: ChatContext, to: MadeReminder) -> ButtonReply:
     """Changes a reminder, and its row of buttons; the line above them is corrected soon after."""
+    former = None
     if to.what == "yes":
         now = await commands.accept(call, to.reminder_id)
     elif to.what == "later":
@@ -72,9 +73,10 @@ async def press_made(call: ChatContext, to: MadeReminder) -> ButtonReply:
     elif to.what == "sooner":
         now = await commands.take_back_postponement(call, to.reminder_id)
     else:
-        now = await commands.delete(call, to.reminder_id, to.what == "undo")
-    when = plain_moment(now.next_at, call.zone, datetime.now(UTC)) if now.next_at else ""
-    toast = "Deleted." if now.status == "deleted" else f"I'll remind you: {when}" if when else "It's over."
+        now, former = await commands.undo(call, to.reminder_id, to.what == "undo")
+    ringing = former if former is not None and now.status == "deleted" else now
+    when = plain_moment(ringing.next_at, call.zone, datetime.now(UTC)) if ringing.next_at else ""
+    toast = "Deleted." if ringing.status == "deleted" else f"I'll remind you: {when}" if when else "It's over."
     rows = [made_row(now) if is_about(row, now.id) else list(row) for row in call.said.rows]
     return ButtonReply(toast, rows=rows, result=now)
 
