@@ -233,7 +233,9 @@ async def test_sessions_are_composed_in_the_order_set_by_keys_and_mouse(browser:
         assert [one for one in here.trouble if "409" not in one] == []
 
 
-async def test_the_preview_calls_a_session_without_a_title_what_the_list_calls_it(browser: Browser, site: Site) -> None:
+async def test_a_session_without_a_title_is_called_the_same_in_lists_previews_and_compositions(
+    browser: Browser, site: Site
+) -> None:
     async def untitle(route: Route) -> None:
         response = await route.fetch()
         body = re.sub(r'"title": ?"Azores in June"', '"title": null', await response.text())
@@ -241,13 +243,20 @@ async def test_the_preview_calls_a_session_without_a_title_what_the_list_calls_i
 
     async with site.open(browser) as here:
         page = here.page
-        await page.route(re.compile("/api/memory/projects/.*/(sessions|compositions)"), untitle)
+        await page.route(re.compile("/api/memory/(projects/.*/)?(sessions|compositions)"), untitle)
         await here.go("/compose")
         await page.get_by_role("button", name="Add session").click()
         await page.get_by_role("dialog").get_by_role("button", name="Plan two weeks on the Azores").click()
         await page.get_by_role("button", name="Done").click()
         await page.get_by_role("button", name="Preview").click()
         await expect(page.get_by_role("dialog").locator("strong")).to_contain_text("1. Plan two weeks on the Azores")
+        await page.get_by_role("button", name="Close").last.click()
+        await page.get_by_label("Name").fill("Islands")
+        await page.get_by_role("button", name="Compose", exact=True).click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Islands")
+        await expect(page.locator(".part-title strong")).to_contain_text(["Plan two weeks on the Azores"])
+        await here.go(f"{session(site, 'Azores in June')}/compress")
+        await expect(page.locator(".page-title p")).to_contain_text("Plan two weeks on the Azores")
 
 
 @pytest.mark.slow("test_sessions_are_composed_in_the_order_set_by_keys_and_mouse")
@@ -295,7 +304,8 @@ async def test_a_changed_setting_is_saved_and_applied(browser: Browser, site: Si
         size = page.get_by_label("Storage limit for versions")
         await size.fill("plenty")
         await size.blur()
-        await expect(page.get_by_text("The storage limit should be a size")).to_be_visible()
+        await expect(page.locator(".field", has=size)).to_contain_text("The storage limit should be a size")
+        await expect(page.locator(".toast", has_text="The storage limit")).to_have_count(0)
         await expect(size).to_have_value("1GB")
         await here.go("/sessions")
         await expect(page.locator(".row").first).to_be_visible()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.memory.contexts.markers import name_weight
+from relay.memory.contexts.markers import name_weight, remove_markers
 from relay.memory.rows.contexts.composition import ComposedPart, Composition
 from relay.memory.rows.contexts.markers import Keepit
 from relay.memory.rows.contexts.projects import Project
@@ -68,13 +68,13 @@ def _session_head(one: Session) -> dict[str, object]:
         "registered_at": one.registered,
         "last_accessed": one.accessed,
         "current": one.present,
+        "opening": remove_markers(one.first.text)[:200] if one.first else "",
     }
 
 
 def session_line(one: Session) -> SessionLine:
     """Returns a session of a list as it is sent."""
-    opening = one.first.text[:200] if one.first else ""
-    return SessionLine.of(one, **_session_head(one), opening=opening, registered=one.registered is not None)
+    return SessionLine.of(one, **_session_head(one), registered=one.registered is not None)
 
 
 def session_record(row: SessionRow) -> SessionRecord:
@@ -142,6 +142,7 @@ def component(part: ComposedPart, order: int) -> Component:
         requested_allocation=part.asked.allocation,
         order=order,
         token_contribution=part.tokens,
+        opening=remove_markers(part.words or ""),
         recompress=part.asked.recompress or None,
         since=part.since.told,
         status="making" if part.due else "gone" if part.gone else "ready",

@@ -90,13 +90,13 @@ class SessionHead(WireModel):
     last_accessed: datetime | None
     current: bool
     """Whether it is the running session."""
+    opening: str
+    """The beginning of its first message."""
 
 
 class SessionLine(SessionHead):
     """A session in a list."""
 
-    opening: str
-    """The beginning of its first message."""
     registered: bool
     topics: list[str]
     markers: int
@@ -145,6 +145,8 @@ class Component(WireModel):
     allocation: int | None
     recompress: dict[str, Any] | None
     title: str | None
+    opening: str
+    """The beginning of the session's first message."""
     status: Literal["ready", "making", "gone"]
     """gone: its version was pruned; the composition keeps its text."""
     reason: str | None

@@ -105,7 +105,7 @@ function Builder({ project, may, projects, made, reload, add }) {
 }
 
 const partOf = (one) => ({
-  sessionId: one.sessionId, title: one.title || `Session ${one.sessionId}`, recompress: one.recompress || undefined,
+  sessionId: one.sessionId, title: nameOf(one), recompress: one.recompress || undefined,
   versionId: one.recompress ? "auto" : one.requestedVersion, allocation: one.requestedAllocation || "",
 });
 

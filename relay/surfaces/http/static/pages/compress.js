@@ -6,7 +6,7 @@ import { money, number, ratio, tokens } from "../kit/format.js";
 import { useFetch } from "../kit/hooks.js";
 import { goBack } from "../kit/router.js";
 import { Button, Card, Facts, IconButton, Loaded, Meter, Notice, Page, Segmented, Select, Slider, Switch, Text, toast } from "../kit/ui.js";
-import { usePreview } from "../parts/sessions.js";
+import { nameOf, usePreview } from "../parts/sessions.js";
 
 const LEVELS = [["light", "Light"], ["moderate", "Moderate"], ["aggressive", "Aggressive"]];
 const PRESETS = [["gentle", "Gentle"], ["standard", "Standard"], ["aggressive", "Aggressive"], ["custom", "Custom"]];
@@ -16,7 +16,7 @@ const levelOf = (one) => (one <= 5 ? "light" : one <= 15 ? "moderate" : "aggress
 export default function Compress({ params, query }) {
   const session = useFetch(`/memory/sessions/${params.sessionId}`);
   const settings = useFetch(session.data ? "/memory/settings" : null, { projectId: session.data?.projectId });
-  return html`<${Page} title="Compress" text=${session.data && (session.data.title || "")}>
+  return html`<${Page} title="Compress" text=${session.data && nameOf(session.data)}>
     <${Loaded} of=${session}>${(one) => html`<${Loaded} of=${settings}>${({ defaults }) => html`<${Form} one=${one} defaults=${defaults} source=${query.source} />`}</>`}</>
   </>`;
 }

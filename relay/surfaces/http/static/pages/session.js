@@ -22,7 +22,7 @@ export default function SessionPage({ params, me }) {
     may && { label: "Use in a composition", icon: "compose", run: () => navigate("/compose", { project: one.projectId, add: one.sessionId }) },
     { label: "Download the original", icon: "download", run: () => download(`/memory${path}/versions/original`, { format: "md" }, `session_${one.sessionId}_original.md`) },
   ]);
-  return html`<${Page} title=${one ? one.title || `Session of ${day(one.firstTimestamp)}` : "Session"}
+  return html`<${Page} title=${one ? one.title || `Session of ${day(one.firstTimestamp)}` : "Session"} text=${one && !one.title && one.opening}
     actions=${!session.error && html`${may && html`<${Button} kind="primary" icon="compress" onClick=${() => navigate(`${path}/compress`)}>Compress</>`}
       <${Button} icon="source" onClick=${() => navigate(`${path}/original`)}>Original</>
       ${one && html`<${IconButton} icon="more" label="More actions" aria-haspopup="menu" onClick=${menu} />`}`}>
