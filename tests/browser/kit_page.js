@@ -10,8 +10,8 @@ import {
   Search, Segmented, Select, Slider, Switch, Table, Text, toast,
 } from "../kit/ui.js";
 
-const DAYS = Array.from({ length: 30 }, (_, at) => 1_777_000_000 + 86_400 * at);
-const COST = [{ label: "Cost", bars: true, format: money, values: DAYS.map((_, at) => 0.05 + 0.04 * Math.sin(at)) }];
+const DAYS = Array.from({ length: 30 }, (_, at) => new Date(2026, 4, 1 + at).toISOString());
+const COST = [{ label: "Cost", values: DAYS.map((_, at) => 0.05 + 0.04 * Math.sin(at)) }];
 const KINDS = [["", "All"], ["fact", "Facts", 12], ["goal", "Goals", 3]];
 
 export default function KitPage({ params, query, me }) {
@@ -74,6 +74,6 @@ function Parts({ me }) {
       <${Table} label="Tiers" head=${["Part", "Ratio"]} rows=${[["First", 10], ["Second", 20]]} />
       <div class="cluster">${["plain", "accent", "good", "warn", "bad"].map((tone) => html`<${Badge} key=${tone} tone=${tone}>${tone}</>`)}<${Icon} name="info" label="More about it" /></div>
     </>
-    <${Card} title="Cost"><${Chart} label="Cost by day, in dollars" x=${DAYS} series=${COST} /></>
+    <${Card} title="Cost"><${Chart} label="Cost by day, in dollars" days=${DAYS} series=${COST} format=${money} /></>
   </div>`;
 }

@@ -67,12 +67,12 @@ async def test_every_component_fits_the_screen_and_is_accessible(
     browser: Browser, origin: str, api: PlayedApi, size: tuple[int, int], scheme: str
 ) -> None:
     async with opened(browser, origin, api, size=size, scheme=scheme) as here:
-        await here.go("/memory?all=1", ".u-over")
+        await here.go("/memory?all=1", ".column")
         assert await here.find_overflow() == []
         assert await here.find_violations() == []
         assert await here.find_unreachable() == []
         await here.page.emulate_media(forced_colors="active")
-        for state in (".switch", ".segmented", "input[type=range]", ".meter-bar", ".chip[aria-pressed=true]"):
+        for state in (".switch", ".segmented", "input[type=range]", ".meter-bar", ".column", ".chip[aria-pressed=true]"):
             await expect(here.page.locator(state).first).to_have_css("forced-color-adjust", "none")
         await expect(here.page.locator(".nav [aria-current]").first).to_have_css("border-style", "solid")
         await expect(here.page.locator(".button.primary").first).to_have_css("forced-color-adjust", "none")

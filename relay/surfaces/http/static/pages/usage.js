@@ -1,6 +1,6 @@
 // What models used: cost, tokens and the cache's share by day, by model and by kind of work.
 
-import { html, useMemo } from "../lib/preact.js";
+import { html } from "../lib/preact.js";
 import { Chart } from "../kit/chart.js";
 import { day, money, number, percent, plural, tokens } from "../kit/format.js";
 import { useFetch } from "../kit/hooks.js";
@@ -22,12 +22,6 @@ export default function Usage({ query }) {
 
 function Report({ found }) {
   const { whole, days, starts, models, works, budget, everywhere } = found;
-  const x = useMemo(() => starts.map((one) => new Date(one) / 1000), [found]);
-  const series = useMemo(() => ({
-    cost: [{ label: "Cost", values: days.map((one) => one.spent), format: money, bars: true }],
-    tokens: [{ label: "In", values: days.map(asked), format: tokens }, { label: "Out", values: days.map((one) => one.output), format: tokens }],
-    cache: [{ label: "From the cache", values: days.map(share), format: (value) => percent(value), bars: true }],
-  }), [found]);
   if (!asked(whole) && !whole.output) return html`<${Empty} icon="usage" title="No usage in this period">Write to me, and the cost appears here.</>`;
   const busiest = days.reduce((best, one, at) => (one.spent > days[best].spent ? at : best), 0);
   return html`<div class="stack">
@@ -38,9 +32,9 @@ function Report({ found }) {
       ["From the cache", share(whole) === null ? "" : percent(share(whole))], ["Per day", money(whole.spent / days.length)], ["Everyone, everywhere", everywhere && cost(everywhere)]]} />
       ${whole.unpriced.length > 0 && html`<${Notice} tone="warn">No price known for ${whole.unpriced.join(", ")}. RELAY_PRICES names a file with prices.</>`}</>
     <${Card} title="Cost by day" text=${whole.spent ? `Most on ${day(starts[busiest])}: ${money(days[busiest].spent)}` : ""}>
-      <${Chart} label=${`Cost by day, ${money(whole.spent)} in ${plural(days.length, "day")}`} x=${x} series=${series.cost} /></>
-    <div class="grid"><${Card} title="Tokens by day"><${Chart} label="Tokens by day" x=${x} series=${series.tokens} height=${180} /></>
-      <${Card} title="Read from the cache" text="The more, the cheaper."><${Chart} label="Share of input that came from the cache, by day" x=${x} series=${series.cache} height=${180} /></></div>
+      <${Chart} label=${`Cost by day, ${money(whole.spent)} in ${plural(days.length, "day")}`} days=${starts} series=${[{ label: "Cost", values: days.map((one) => one.spent) }]} format=${money} /></>
+    <div class="grid"><${Card} title="Tokens by day"><${Chart} label="Tokens by day" days=${starts} series=${[{ label: "In", values: days.map(asked) }, { label: "Out", values: days.map((one) => one.output) }]} format=${tokens} height=${180} /></>
+      <${Card} title="Read from the cache" text="The more, the cheaper."><${Chart} label="Share of input that came from the cache, by day" days=${starts} series=${[{ label: "Cache", values: days.map(share) }]} format=${percent} most=${1} height=${180} /></></div>
     <${Card} title="What for"><${Uses} label="Use by kind of work" first="Work" rows=${works.map((one) => [WORKS[one.what] || one.what, one.times, one.used])} /></>
     <${Card} title="Models"><${Uses} label="Use by model" first="Model" rows=${models.map((one) => [one.model, null, one.used])} /></>
     <details><summary>Every day as a table</summary><${Uses} label="Use by day" first="Day" rows=${days.map((one, at) => [day(starts[at]), one.answers, one]).reverse()} /></details>
