@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -19,15 +18,6 @@ AT = "2026-05-01T10:00:00Z"
 AWAY = (500, {"detail": "The disk is full.", "code": "fault"})
 UNKNOWN = (404, {"detail": "Send /preferences.", "code": "unknown"})
 DONE: tuple[int, dict[str, Any]] = (200, {})
-KEEP_PLOTS = """
-window.plots = [];
-let real;
-const construct = (...given) => {
-  window.plots.push(Reflect.construct(...given));
-  return window.plots.at(-1);
-};
-Object.defineProperty(window, "uPlot", { get: () => real, set: (plot) => (real = new Proxy(plot, { construct })) });
-"""
 
 
 @pytest.fixture
@@ -54,6 +44,7 @@ def remember(api: PlayedApi, *numbers: int) -> None:
         (200, {"memories": rows, "total": len(rows), "next": None, "facts": len(rows), "kinds": kinds, **counts})
     ]
     api.answers["GET /me/groups"] = [(200, {"groups": []})]
+    api.answers["GET /memories/settings"] = [(200, {"memory": "on", "remembers": True, "pausedUntil": None})]
     for row in rows:
         path = f"/memories/{row['id']}"
         forgotten = {"changes": [{"id": f"c{row['id']}", "action": "forget"}]}
@@ -108,7 +99,8 @@ async def test_reviewing_a_memory_takes_few_requests_and_all_that_is_forgotten_c
         await page.go_back()
         await expect(page.get_by_role("link", name="Fact 1")).to_be_visible()
         reviewed = [what for what, _, _ in api.calls[began:]]
-        assert reviewed == ["PATCH /memories/1", "GET /memories/1/history", "GET /memories"]
+        assert reviewed[:2] == ["PATCH /memories/1", "GET /memories/1/history"]
+        assert sorted(reviewed[2:]) == ["GET /memories", "GET /memories/settings"]
         for number, told in ((2, "Forgotten."), (3, "2 memories forgotten.")):
             await page.get_by_role("listitem").filter(has_text=f"Fact {number}").get_by_label("Actions").click()
             await page.get_by_role("menuitem", name="Forget").click()
@@ -297,17 +289,11 @@ async def test_a_fault_ends_with_its_page_and_what_is_not_there_is_said(
             await expect(page.get_by_role("main")).to_contain_text(words)
 
 
-async def fulfill(answer: dict[str, Any], route: Route) -> None:
-    await route.fulfill(**answer)
-
-
-async def test_charts_have_the_persons_days_and_are_drawn_after_their_library_could_not_be_loaded(
-    browser: Browser, origin: str, api: PlayedApi
-) -> None:
+async def test_a_chart_tells_each_of_the_persons_days(browser: Browser, origin: str, api: PlayedApi) -> None:
     zone = "Pacific/Auckland"
     start = datetime(2026, 5, 1, tzinfo=ZoneInfo(zone))
     used = {"input": 900, "cached": 300, "written": 0, "output": 200, "spent": 0.01, "unpriced": [], "answers": 2}
-    days = [used] * 30
+    days = [used] * 29 + [used | {"spent": 0.02}]
     api.answers = {
         "GET /me": [(200, ME | {"timeZone": zone})],
         "GET /usage": [(200, {
@@ -315,18 +301,78 @@ async def test_charts_have_the_persons_days_and_are_drawn_after_their_library_co
             "models": [], "works": [], "budget": None, "everywhere": None,
         })],
     }  # fmt: skip
-    async with opened(browser, origin, api, "#/settings?link=once", script=KEEP_PLOTS) as here:
+    async with opened(browser, origin, api, "#/usage?link=once") as here:
+        cost, tokens, cache = [here.page.locator(".chart").nth(at) for at in range(3)]
+        for chart, told in ((cost, "2 May $0.01"), (tokens, "2 May In 1.2k Out 200"), (cache, "2 May 25%")):
+            await chart.locator(".column").nth(1).hover()
+            await expect(chart.locator(".right")).to_have_text(told)
+        await expect(cost.locator(".meter-words")).to_have_text("1 May16 May30 May")
+        measure = "bars => [bars[0].clientHeight, bars.at(-1).clientHeight]"
+        heights = await cost.locator(".column > div").evaluate_all(measure)
+        assert 200 < heights[1] <= 2 * heights[0] <= 220
+
+
+async def test_a_refused_setting_is_explained_beside_it_and_shows_what_holds(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    days = dict.fromkeys(("createAfterDays", "aggressiveAfterDays", "pruneIntermediateAfterDays"), 7)
+    api.answers = {
+        "GET /memory/projects": [(200, {"projects": []})],
+        "GET /memory/stats": [(200, {"stored": [], "database": 0, "freed": {"rows": 0}, "at": AT})],
+        "GET /memory/settings": [(200, {
+            "storage": {"maxCacheSize": "1GB", "compressionRetention": "all"},
+            "defaults": {"compressionPreset": "standard", "model": "small"},
+            "keepitDecay": {
+                "compressionBase": {"light": 0.1, "moderate": 0.3, "aggressive": 0.5}, "pinnedWeight": 1,
+                "maxSessionDistance": 10,
+            },
+            "ui": {"defaultView": "timeline", "showTokenEstimates": True}, "autoDecay": {"enabled": False, **days},
+        })],
+        "PUT /memory/settings": [(422, {"detail": "That can't be.", "code": "range"})],
+    }  # fmt: skip
+    async with opened(browser, origin, api, "#/settings?link=once") as here:
         page = here.page
-        throws = "throw new RangeError('C is no language');"
-        for answer in ({"status": 503}, {"body": throws, "content_type": "text/javascript"}):
-            await page.route("**/lib/uplot.js", partial(fulfill, answer), times=1)
-            await here.go("/usage", ".chart")
-            await expect(page.get_by_text("The chart's library couldn't be loaded.")).to_have_count(3)
-            for _ in range(3):
-                await page.get_by_role("button", name="Dismiss").first.click()
-            await here.go("/settings")
-        await here.go("/usage", ".chart canvas")
-        await expect(page.locator(".chart canvas")).to_have_count(3)
-        marks = await page.evaluate("plots[0].axes[0]._splits")
-        assert len(marks) > 3
-        assert {datetime.fromtimestamp(mark, ZoneInfo(zone)).hour for mark in marks} == {0}
+        size, light = page.get_by_label("Storage limit for versions"), page.get_by_label("Light")
+        big, tokens = page.get_by_role("radio", name="Big"), page.get_by_role("switch", name="Show tokens")
+        await size.fill("plenty")
+        await size.press("Enter")
+        await light.press("End")
+        await big.check(force=True)
+        await tokens.click()
+        told = page.get_by_role("alert")
+        for control in (size, light, big, tokens):
+            await expect(page.locator(".field, fieldset, .tick", has=control).get_by_role("alert")).to_have_count(1)
+        await expect(told).to_have_text(["That can't be."] * 4)
+        await expect(page.locator(".toast")).to_have_count(0)
+        await expect(size).to_have_value("1GB")
+        await expect(light).to_have_value("0.1")
+        await expect(page.get_by_role("radio", name="Small")).to_be_checked()
+        await expect(tokens).to_be_checked()
+        await size.fill("2GB")
+        await expect(told).to_have_count(3)
+
+
+async def test_an_answer_shows_its_code_and_tables_and_is_copied_as_it_was_said(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    said = (
+        "## Loads\nTake **3.67 kN** and `q = 2`:\n\n| Case | kN |\n| --- | ---: |\n| Crowd | 5 |\n\n"
+        f"```python\ndef load(span):\n    return {'2 + ' * 40}1\n```\n> הגשר\nDone."
+    )
+    marker = {"markerId": "p1", "messageUuid": "m2", "weight": 0.8, "content": "Take **3.67 kN** and", "position": None}
+    message = {"messageUuid": "m2", "role": "assistant", "name": None, "text": said, "at": AT, "untrusted": False}
+    api.answers = {
+        "GET /memory/sessions/1/messages": [(200, {"messages": [message], "total": 1, "next": None})],
+        "GET /memory/sessions/1/keepits": [(200, {"markers": [marker], "total": 1, "next": None})],
+    }
+    async with opened(browser, origin, api, "#/sessions/1/original?link=once", ready=".said", size=PHONE) as here:
+        words = here.page.locator(".words")
+        await expect(words.locator("strong")).to_have_text(["## Loads", "3.67 kN"])
+        await expect(words.locator("pre")).to_contain_text("def load(span):")
+        await expect(words.locator("tr").nth(1)).to_have_text("| Crowd | 5 |\n")
+        await expect(words.locator("mark")).to_have_text(["Take ", "**", "3.67 kN", "**", " and"])
+        assert await words.locator(".quote").evaluate("one => getComputedStyle(one).unicodeBidi") == "plaintext"
+        left, right = "| --- | ---: |\n", ""  # the line below a table's head is no text
+        assert await words.text_content() == said.replace(left, right)
+        assert await here.find_overflow() == []
+        assert await here.find_violations() == []

@@ -14,7 +14,7 @@
 import { html, useRef, useState } from "../lib/preact.js";
 import { Icon } from "./icons.js";
 
-/** Runs an action. If it throws: calls `restore`, and shows the Problem in the element's dialog or as a toast. */
+/** Runs an action. If it throws: calls `restore`, and shows the Problem below the element's control, in its dialog or as a toast. */
 export async function attempt(element, action, restore) {
   try {
     return await action();

@@ -9,7 +9,7 @@
 //   <${Switch} label="Learn while we talk" hint="…" checked=${on} onChange=${setOn} />
 //   <${Check} label="…" checked=${on} onChange=${setOn} />
 //   <${Search} label="Search memories" value=${query.q} onInput=${(q) => setQuery({ q })} />   waits 250 ms; `/` goes there
-// Callbacks get the value, not the event. Options: [value, label, count?].
+// What an action is refused with is shown below its control. Callbacks get the value, not the event. Options: [value, label, count?].
 
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { attempt, IconButton } from "./basic.js";
@@ -25,15 +25,27 @@ export function useId() {
   return id.current;
 }
 
+/** What a control's action was refused with, until it is used again: [its element, attributes of the control's box]. */
+function useRefusal() {
+  const [words, setWords] = useState("");
+  const tell = (event) => {
+    event.stopPropagation();
+    setWords(event.detail);
+  };
+  return [words && html`<p class="error" role="alert">${words}</p>`, { onproblem: tell, onInput: () => setWords("") }];
+}
+
 /** A labelled control with its hint and error. `children(ids)` returns the control with `...${ids}`. */
 export function Field({ label, hint, error, hidden, children }) {
   const id = useId();
+  const [refused, box] = useRefusal();
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ") || undefined;
-  return html`<div class="field ${error ? "wrong" : ""}">
+  return html`<div class="field ${error ? "wrong" : ""}" ...${box}>
     <label for=${id} class=${hidden ? "sr-only" : ""}>${label}</label>
     ${children({ id, "aria-describedby": described, "aria-invalid": error ? "true" : undefined })}
     ${hint && html`<p id="${id}-hint" class="hint">${hint}</p>`}
     ${error && html`<p id="${id}-error" class="error" role="alert">${error}</p>`}
+    ${refused}
   </div>`;
 }
 
@@ -61,9 +73,11 @@ export function Select({ label, hint, hidden, value, options, onChange }) {
 export function Segmented({ label, value, options, onChange, hidden }) {
   const id = useId();
   const choose = useChoice(onChange);
-  return html`<fieldset class="segmented"><legend class=${hidden ? "sr-only" : ""}>${label}</legend>
+  const [refused, box] = useRefusal();
+  return html`<fieldset class="segmented" ...${box}><legend class=${hidden ? "sr-only" : ""}>${label}</legend>
     <div>${options.map(([one, words]) => html`<label key=${one}>
       <input type="radio" name=${id} value=${one} checked=${one === value} onChange=${(event) => choose(event, one)} /><span>${words}</span></label>`)}</div>
+    ${refused}
   </fieldset>`;
 }
 
@@ -83,7 +97,7 @@ export function Slider({ label, hint, value, min = 0, max = 1, step = 0.01, form
     min=${min} max=${max} step=${step} value=${value} aria-valuetext=${format(value)}
     style=${{ "--share": `${(100 * (value - min)) / (max - min)}%` }}
     onInput=${(event) => onInput?.(Number(event.currentTarget.value))}
-    onChange=${(event) => attempt(event.currentTarget, () => onChange?.(Number(event.currentTarget.value)))} />`}</>`;
+    onChange=${(event) => attempt(event.currentTarget, () => onChange?.(Number(event.currentTarget.value), event.currentTarget))} />`}</>`;
 }
 
 export const Switch = (props) => html`<${Check} ...${props} role="switch" />`;
@@ -91,6 +105,7 @@ export const Switch = (props) => html`<${Check} ...${props} role="switch" />`;
 export function Check({ label, hint, checked, onChange, role, disabled }) {
   const id = useId();
   const [shown, setShown] = useState(checked);
+  const [refused, box] = useRefusal();
   useEffect(() => setShown(checked), [checked]);
   const turn = async (event) => {
     const { currentTarget } = event;
@@ -98,9 +113,9 @@ export function Check({ label, hint, checked, onChange, role, disabled }) {
     setShown(wanted);
     await attempt(currentTarget, () => onChange(wanted), () => setShown(!wanted));
   };
-  return html`<div class="tick"><input type="checkbox" id=${id} role=${role} class=${role || "check"} checked=${shown} disabled=${disabled}
+  return html`<div class="tick" ...${box}><input type="checkbox" id=${id} role=${role} class=${role || "check"} checked=${shown} disabled=${disabled}
       aria-describedby=${hint ? `${id}-hint` : undefined} onChange=${turn} />
-    <div><label for=${id}>${label}</label>${hint && html`<p id="${id}-hint" class="hint">${hint}</p>`}</div></div>`;
+    <div><label for=${id}>${label}</label>${hint && html`<p id="${id}-hint" class="hint">${hint}</p>`}${refused}</div></div>`;
 }
 
 export function Search({ label = "Search", value = "", onInput, shortcut = "/" }) {

@@ -6,7 +6,7 @@
 // `useZone(me.timeZone)` is called once at the start: times are those of the person's zone, as in the chat.
 
 /** The person's time zone; undefined: the browser's. */
-export let zone;
+let zone;
 // Making a format takes longer than using it a hundred times.
 const made = new Map();
 
@@ -31,7 +31,8 @@ const dated = (options) => (value) =>
 
 export const day = dated({ day: "numeric", month: "short", year: "numeric" });
 export const date = dated({ day: "numeric", month: "short" });
-export const weekday = dated({ weekday: "short", day: "numeric", month: "short" });
+const year = dated({ year: "numeric" });
+export const weekday = (value) => dated({ weekday: "short", day: "numeric", month: "short", year: year(value) === year(Date.now()) ? undefined : "numeric" })(value);
 export const month = dated({ month: "long", year: "numeric" });
 export const time = dated({ timeStyle: "short" });
 export const moment = dated({ dateStyle: "medium", timeStyle: "short" });

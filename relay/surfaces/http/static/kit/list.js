@@ -5,8 +5,9 @@
 //       More rows are fetched as one scrolls. Rows are in blocks of 50, and a block that is far away is not
 //       drawn, so 10,000 rows are as quick as 100. The arrow keys move from row to row.
 //   <${Row} title="…" text="…" meta=${["3 May", "12.4k"]} badges=${html`…`} icon="pin" href=${link(…)} or onOpen=${…}
-//       actions=${[{ label, icon, run, danger }]} selected=${picked.has(id)} onSelect=${() => picked.toggle(id)} />
-//       The actions open with the button at its end, with a right click, and with a long press.
+//       actions=${[{ label, icon, run, danger, inline }]} selected=${picked.has(id)} onSelect=${() => picked.toggle(id)} />
+//       The actions open with the button at its end, with a right click, and with a long press. One that is `inline`
+//       has a button of its own.
 
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { Button, ErrorState, Skeleton } from "./basic.js";
@@ -98,6 +99,7 @@ function Tail({ list }) {
 export function Row({ title, text, meta = [], badges, icon, href, onOpen, actions = [], selected, onSelect }) {
   const press = useRef({ timer: 0, long: false });
   const items = actions.filter(Boolean);
+  const others = items.filter((one) => !one.inline);
   const menu = (event) => items.length && openMenu(event, items);
   const down = (event) => {
     const { currentTarget } = event;
@@ -128,6 +130,7 @@ export function Row({ title, text, meta = [], badges, icon, href, onOpen, action
   return html`<div class="row ${selected ? "selected" : ""}" onContextMenu=${menu} onPointerDown=${down} onPointerUp=${up} onPointerCancel=${up} onPointerMove=${(event) => (Math.abs(event.movementX) + Math.abs(event.movementY) > 4) && up()}>
     ${onSelect && html`<input type="checkbox" class="check row-check" checked=${selected} aria-label=${`Select: ${String(title).slice(0, 80)}`} onChange=${onSelect} />`}
     ${main}
-    ${items.length > 0 && html`<button type="button" class="icon-button row-more" aria-haspopup="menu" aria-label="Actions" title="Actions" onClick=${menu}><${Icon} name="more" /></button>`}
+    ${items.map((one) => one.inline && html`<span key=${one.label} class="row-more"><${Button} small icon=${one.icon} onClick=${one.run}>${one.label}</></span>`)}
+    ${others.length > 0 && html`<button type="button" class="icon-button row-more" aria-haspopup="menu" aria-label="Actions" title="Actions" onClick=${(event) => openMenu(event, others)}><${Icon} name="more" /></button>`}
   </div>`;
 }

@@ -6,7 +6,7 @@ import { useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link, navigate, route } from "../kit/router.js";
 import { Badge, Button, Card, Chips, Empty, List, Loaded, Notice, Page, Row, Slider, Table, Text, confirm, toast } from "../kit/ui.js";
 import { fatesOf } from "../parts/sessions.js";
-import { Marked } from "../parts/text.js";
+import { Said } from "../parts/text.js";
 
 const PRESETS = [[1, "Pinned"], [0.9, "Critical"], [0.75, "Important"], [0.5, "Notable"]];
 const LINES = [[1, 30], [5, 30], [10, 30], [10, 50]];
@@ -69,7 +69,7 @@ function Editor({ sessionId, projectId, messageUuid, passage, weight: before, ma
   return html`<${Page} title=${marker ? "Marker" : "New marker"} actions=${marker && html`<${Button} kind="danger" icon="trash" onClick=${drop}>Remove</>`}>
     <${Card} title="The message">${message.error ? html`<${Notice} tone="bad">${message.error.message}</>`
       : html`<blockquote class="quote tall" dir="auto" tabindex="0" aria-label="The message, with the passage marked">${said
-        ? html`<${Marked} text=${said} passages=${[{ content: text.trim() || said, position: marker?.position }]} />` : html`<mark>${passage}</mark>`}</blockquote>`}
+        ? html`<${Said} text=${said} passages=${[{ content: text.trim() || said, position: marker?.position }]} />` : html`<mark>${passage}</mark>`}</blockquote>`}
       ${!marker && html`<${Text} label="The passage" hint="Empty: the whole message." multiline rows="2" value=${text} onInput=${setText} error=${absent ? "The message doesn't say that." : ""} />`}</>
     <${Card} title="Weight"><${Chips} label="Presets" value=${weight} onChange=${setWeight} options=${PRESETS} />
       <${Slider} label="Weight" value=${weight} min=${0} max=${1} step=${0.01} format=${(value) => value.toFixed(2)} onInput=${setWeight} /></>

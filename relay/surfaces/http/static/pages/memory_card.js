@@ -6,6 +6,7 @@ import { day, moment, percent, plural } from "../kit/format.js";
 import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link } from "../kit/router.js";
 import { ask, Badge, Button, Card, Empty, Facts, Icon, List, Loaded, Notice, Page, Row, toast } from "../kit/ui.js";
+import { Said } from "../parts/text.js";
 import { decide, Forgotten, noteForgotten, What } from "./memory_changes.js";
 
 const STATES = {
@@ -86,6 +87,8 @@ function Shown({ memory, yours, editable, past, reload, set }) {
       <div class="actions">${actions}</div>
       ${!yours && html`<p class="hint">Only the person it's about and my admins can change it.</p>`}
     </>
+    <${Source} memory=${memory} />
+    <${Past} past=${past} memory=${memory} yours=${yours} reload=${reload} />
     <${Card} title="About it"><${Facts} items=${[
       ["About", memory.subject], ["Learned", day(memory.createdAt)], ["How", ORIGINS[memory.by] || ORIGINS.tag],
       ["Last changed", memory.updatedAt === memory.createdAt ? "" : day(memory.updatedAt)], ["Importance", `${memory.importance} of 10`],
@@ -94,8 +97,6 @@ function Shown({ memory, yours, editable, past, reload, set }) {
       ["Said in", memory.evidence ? plural(memory.evidence, "message") : ""],
       ["Used", memory.uses ? `${plural(memory.uses, "time")}, last ${day(memory.lastUsedAt)}` : "not yet"],
     ]} />${memory.faded && memory.status === "active" && html`<p class="hint">Unused for half a year: I leave it out of prompts, but search finds it.</p>`}</>
-    <${Source} memory=${memory} />
-    <${Past} past=${past} memory=${memory} yours=${yours} reload=${reload} />
   </>`;
 }
 
@@ -117,7 +118,7 @@ function address({ posted }) {
 }
 
 const Quoted = ({ who, said }) => html`<figure style=${{ margin: 0 }}><figcaption class="muted small">${who}, ${moment(said.at)}</figcaption>
-  <blockquote class="quote" dir="auto">${said.text.length > 700 ? `${said.text.slice(0, 700)}…` : said.text || "(no text)"}</blockquote></figure>`;
+  <blockquote class="quote"><${Said} text=${said.text.length > 700 ? `${said.text.slice(0, 700)}…` : said.text || "(no text)"} /></blockquote></figure>`;
 
 function Past({ past, memory, yours, reload }) {
   const act = async (change, decision) => {
@@ -130,9 +131,9 @@ function Past({ past, memory, yours, reload }) {
     reload();
   };
   const actions = (change) => [
-    yours && change.status === "pending" && { label: "Keep", icon: "check", run: () => act(change, "keep") },
+    yours && change.status === "pending" && { label: "Keep", icon: "check", inline: true, run: () => act(change, "keep") },
     yours && change.status === "pending" && { label: "Discard", icon: "trash", danger: true, run: () => act(change, "discard") },
-    memory.last?.id === change.id && { label: "Undo", icon: "undo", run: () => act(change, "undo") },
+    memory.last?.id === change.id && { label: "Undo", icon: "undo", inline: true, run: () => act(change, "undo") },
     yours && change.restores && { label: "Restore the earlier wording", icon: "history", run: () => reword(change) },
   ];
   return html`<section class="stack"><h2>History</h2><${List} list=${past} label="History" empty=${html`<${Empty} icon="history" title="It hasn't changed" />`}

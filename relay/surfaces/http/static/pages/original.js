@@ -6,7 +6,7 @@ import { moment } from "../kit/format.js";
 import { useFetch, useList } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
 import { Badge, Button, Empty, Icon, IconButton, List, Page } from "../kit/ui.js";
-import { Marked } from "../parts/text.js";
+import { Said } from "../parts/text.js";
 
 export default function Original({ params }) {
   const path = `/sessions/${params.sessionId}`;
@@ -21,7 +21,7 @@ export default function Original({ params }) {
         <span class="muted small">${moment(one.at)}</span>${one.untrusted && html`<${Badge}>others' words</>`}
         ${of(one).map((marker) => html`<a key=${marker.markerId} class="small" href=${link(`${path}/markers/${marker.markerId}`)}><${Icon} name="pin" label="Markers" /> ${marker.weight.toFixed(2)}</a>`)}
         <${IconButton} icon="pin" label="Mark a passage of it" onClick=${() => navigate(`${path}/markers`, { message: one.messageUuid, text: chosenIn(one) })} /></header>
-        <p class="words" dir="auto"><${Marked} text=${one.text} passages=${of(one)} /></p></article>`} />
+        <${Said} text=${one.text} passages=${of(one)} /></article>`} />
   </>`;
 }
 

@@ -98,7 +98,7 @@ function Dial({ value, onSave, ...more }) {
     wish.current = null;
     setNow(value);
   };
-  const save = useSpaced((wanted) => attempt(null, () => onSave(wanted), restore), 0, 1500, true);
+  const save = useSpaced((wanted, slider) => attempt(slider, () => onSave(wanted), restore), 0, 1500, true);
   return html`<${Slider} ...${more} value=${now} step=${0.01} format=${(one) => one.toFixed(2)} onInput=${move} onChange=${save} />`;
 }
 
