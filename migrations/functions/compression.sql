@@ -161,8 +161,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select coalesce((derivation ->> 'read_at')::timestamptz, created_at) from compression
             where id = c.source_id), now()),
         'units', (
-            select coalesce(jsonb_agg(to_jsonb(u) || jsonb_build_object('name', coalesce(p.name, u.name), 'mark', p.mark)
-                order by u.place), '[]')
+            select coalesce(jsonb_agg(to_jsonb(u)
+                || jsonb_build_object('name', coalesce(p.name, u.name), 'mark', p.mark) order by u.place), '[]')
             from relay.version_units(c.session_id, c.source_id) u
             left join relay.people_in(c.space_id) p on p.user_id = u.user_id))
     from job j join compression c on c.id = j.key::bigint and c.status = 'due'

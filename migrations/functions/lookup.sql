@@ -172,9 +172,11 @@ returns table (id bigint, created_at timestamptz, version bigint, told jsonb)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select kept.id, kept.created_at, kept.version, jsonb_build_object('name', kept.name, 'kind', kept.kind,
         'pages', kept.pages, 'parts', kept.parts, 'version', kept.version, 'versions', kept.versions,
-        'sent_by', kept.sender, 'mark', kept.mark, 'sent_at', to_char(kept.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'))
+        'sent_by', kept.sender, 'mark', kept.mark,
+        'sent_at', to_char(kept.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'))
     from (
-        select d.*, coalesce(p.name, m.name) as sender, p.mark, row_number() over (partition by lower(d.name) order by d.created_at, d.id) as version,
+        select d.*, coalesce(p.name, m.name) as sender, p.mark,
+            row_number() over (partition by lower(d.name) order by d.created_at, d.id) as version,
             count(*) over (partition by lower(d.name)) as versions
         from document d join message m on m.id = d.message_id
         left join relay.people_in(p_space_id) p on p.user_id = m.user_id

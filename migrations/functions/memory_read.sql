@@ -268,10 +268,10 @@ $$;
 -- What prompts contain, and what their answers may teach.
 
 -- Returns the facts and learnings for a prompt: pinned and most important first within a budget (in characters), then
--- sorted by id, so that the text stays the same until memory changes. Subjects have their present names. said_at: when a
--- person said what is kept in their words, such as “tomorrow”; models write the date out. Leaves out expired memories and
--- faded learnings; empty if memory is off or paused. What a tainted turn taught is included once its owner kept it, and
--- does not taint: the tap made it the owner's own.
+-- sorted by id, so that the text stays the same until memory changes. Subjects have their present names. said_at: when
+-- a person said what is kept in their words, such as “tomorrow”; models write the date out. Leaves out expired memories
+-- and faded learnings; empty if memory is off or paused. What a tainted turn taught is included once its owner kept it,
+-- and does not taint: the tap made it the owner's own.
 create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare

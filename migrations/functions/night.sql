@@ -209,8 +209,8 @@ create or replace function relay.day_of(p_space_id bigint, p_after bigint, p_thr
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('space_id', p_space_id, 'put_away', relay.put_away(p_space_id),
         'messages', (select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
-            select m.id, m.role, m.user_id, coalesce(p.name, m.name) as name, p.mark, left(m.text, 1000) as text, m.untrusted,
-                s.title, m.created_at as at
+            select m.id, m.role, m.user_id, coalesce(p.name, m.name) as name, p.mark, left(m.text, 1000) as text,
+                m.untrusted, s.title, m.created_at as at
             from thread t
             join message m on m.thread_id = t.id and m.id > p_after and m.id <= p_through
             join session s on s.id = m.session_id

@@ -50,8 +50,8 @@ end $$;
 create or replace function relay.summary_messages(p_thread_id bigint, p_from bigint, p_through bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(to_jsonb(m) order by m.id), '[]') from (
-        select m.id, role, m.user_id, coalesce(p.name, m.name) as name, p.mark, left(text, 8000) as text, untrusted, tainted,
-            created_at as at, coalesce(c.choices ->> 'zone', '') as zone
+        select m.id, role, m.user_id, coalesce(p.name, m.name) as name, p.mark, left(text, 8000) as text, untrusted,
+            tainted, created_at as at, coalesce(c.choices ->> 'zone', '') as zone
         from message m left join choice c on c.user_id = m.user_id
         left join relay.people_in((select space_id from thread where id = p_thread_id)) p on p.user_id = m.user_id
         where thread_id = p_thread_id and status <> 'replaced' and m.id between p_from and p_through

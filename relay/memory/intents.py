@@ -22,8 +22,8 @@ VOICE_REPLY = ("VOICE_REPLY", "")
 ECHO = "it was in the message itself"
 _CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
 """Markup that makes what follows code, a quote or plain text."""
-_DAYS = re.compile(r" \((?:said|by) \d{4}-\d\d-\d\d\)")
-"""The days that a prompt adds to memories: a model may copy the whole line."""
+_SAID, _DAYS = (re.compile(rf" \({words} \d{{4}}-\d\d-\d\d\)") for words in ("said", "(?:said|by)"))
+"""The days that a prompt adds to memories: a model may copy the whole line. Only what it learns may have its own “by”."""
 CATEGORIES = ("identity", "knowledge", "operational")
 
 
@@ -161,7 +161,7 @@ def _judge(tag: str, payload: str, data: Any) -> Action | str:
         return data
     if tag == "REMEMBER":
         return _remember(data)
-    payload = _DAYS.sub("", payload)
+    payload = (_DAYS if tag == "FORGET" else _SAID).sub("", payload)
     letters = sum(map(str.isalnum, payload))
     if tag == "FORGET":
         return Forget(payload) if is_long_enough(payload) else f"fewer than {FORGET_LETTERS} letters to match"

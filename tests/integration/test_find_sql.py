@@ -206,6 +206,18 @@ async def test_a_search_is_filtered_by_date(driver: TurnDriver, sql: Sql) -> Non
     assert await texts(driver, "apples before:2025-03-01") == []
 
 
+async def test_an_answer_is_found_by_its_question_only_within_the_filters(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, "Which apples are sour?", "Boskoop.")
+    assert await texts(driver, "apples sour") == ["Which apples are sour?", "Boskoop."]
+    await sql(MARK, 0.8, "Which apples are sour?")
+    assert await texts(driver, "apples sour keepit:0.5..1") == ["Which apples are sour?"]
+    await sql("update message set created_at = case role when 'user' then timestamptz '2025-03-01T23:59:00Z' "
+              "else '2025-03-02T00:01:00Z' end")  # fmt: skip
+    assert await texts(driver, "apples sour before:2025-03-02") == ["Which apples are sour?"]
+    await driver.exchange(ADA, "/retry", "Bramley.", retry=True)
+    assert await texts(driver, "apples sour") == ["Which apples are sour?", "Bramley."], "the answer that stayed"
+
+
 async def test_a_search_is_filtered_by_place(driver: TurnDriver) -> None:
     await driver.exchange(ADA, "tea at home", "ok")
     await driver.exchange(ADA, "tea in a topic", "ok", topic_id=5)

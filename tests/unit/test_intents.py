@@ -239,10 +239,11 @@ def test_the_length_limit_counts_collapsed_whitespace() -> None:
 
 
 def test_days_that_the_prompt_adds_to_memories_are_no_part_of_their_words() -> None:
-    assert actions("[FORGET: I like tea (said 2026-11-28)] [LEARN: Sails to Rome (by 2027-04-30)]") == (
-        Forget("I like tea"),
-        Learn("Sails to Rome"),
+    assert actions("[FORGET: Sails to Rome (by 2027-04-30)] [LEARN: I like tea (said 2026-11-28)]") == (
+        Forget("Sails to Rome"),
+        Learn("I like tea"),
     )
+    assert actions("[LEARN: Sails to Rome (by 2027-04-30)]") == (Learn("Sails to Rome (by 2027-04-30)"),), "its own"
 
 
 @pytest.mark.parametrize("words", ["abcd", "2024", "чай1", "a b c d", "रीना"])
