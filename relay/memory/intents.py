@@ -23,7 +23,7 @@ ECHO = "it was in the message itself"
 _CODE_AND_QUOTES = re.compile(r"[`~]|\\(?=\[)|^[ \t>]+", re.M)
 """Markup that makes what follows code, a quote or plain text."""
 _SAID, _DAYS = (re.compile(rf" \({words} \d{{4}}-\d\d-\d\d\)") for words in ("said", "(?:said|by)"))
-"""The days that a prompt adds to memories: a model may copy the whole line. Only what it learns may have its own “by”."""
+"""The days that a prompt adds to memories: a model may copy a whole line. What it learns may have its own “by”."""
 CATEGORIES = ("identity", "knowledge", "operational")
 
 
