@@ -461,6 +461,7 @@ begin
     order by one.place on conflict do nothing;
     if about.role = 'assistant' then
         perform relay.feedback_of_reactions(about, p_user_id, 'reaction');
+        perform relay.settle_questions(p_bot_id, p_chat_id, topic_id) from thread where id = about.thread_id;
     end if;
     return to_jsonb(true);
 end $$;

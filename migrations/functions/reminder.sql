@@ -327,6 +327,17 @@ begin
     return false;
 end $$;
 
+-- Makes the open questions of a chat due that were just answered: their job then ends them, and takes their buttons.
+create or replace function relay.settle_questions(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    with settled as (
+        update reminder r set next_at = now()
+        where bot_id in (0, p_bot_id) and chat_id = p_chat_id and topic_id = p_topic_id and status = 'active'
+            and next_at > now() and kind = 'ask' and asked > 0 and relay.is_answered(r) returning *)
+    select relay.owe_reminders(bot_id, chat_id, topic_id) from (
+        select distinct bot_id, chat_id, topic_id from settled) as place
+$$;
+
 -- Returns the name that a person has in a space; empty if they said nothing there.
 create or replace function relay.name_in(p_space_id bigint, p_user_id bigint) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$

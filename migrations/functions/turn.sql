@@ -370,6 +370,7 @@ begin
         if p_reply #> '{told,acting}' <> '[]' then
             perform relay.tell_preferences(held, p_reply #> '{told,acting}');
         end if;
+        perform relay.settle_questions(held.bot_id, chat_id, topic_id) from thread where id = held.thread_id;
     end if;
     return (select t.told || jsonb_build_object('changes', relay.changes_of(t.id), 'preferences', case
             when t.told -> 'acting' <> '[]' then relay.told_preferences(t) else '[]' end)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.shared_relay import SharedRelay
@@ -115,6 +117,24 @@ async def test_done_takes_the_buttons_from_every_copy_of_a_question(bot: SharedB
     again = await told(bot, dm, "Still open: Ducks?")
     assert await bot.press(dm, ada, again, "✓ Done") == "Done."
     await bot.tg.wait_for(lambda: not first.buttons and not again.buttons)
+
+
+@pytest.mark.parametrize("how", ["words", "reaction"])
+async def test_an_answer_takes_the_buttons_from_a_question(bot: SharedBot, how: str) -> None:
+    ada, dm = bot.person()
+    bot.says(
+        "ask me about the swans", [tool("set_reminder", {"text": "Swans?", "at": "2031-03-01T18:00", "kind": "ask"})]
+    )
+    await bot.ask(dm, ada, "ask me about the swans")
+    await bring_near(bot, "Swans?")
+    asked = await told(bot, dm, "Swans?")
+    assert asked.buttons
+    if how == "words":
+        await bot.ask(dm, ada, "Yes, they are fed")
+    else:
+        bot.tg.react(dm, ada, asked, "👍")
+    await bot.tg.wait_for(lambda: not asked.buttons)
+    assert [one.text for one in bot.tg.messages(dm) if "Still open" in one.text] == []
 
 
 async def test_a_person_can_answer_a_reminder(bot: SharedBot) -> None:
