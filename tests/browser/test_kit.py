@@ -72,7 +72,8 @@ async def test_every_component_fits_the_screen_and_is_accessible(
         assert await here.find_violations() == []
         assert await here.find_unreachable() == []
         await here.page.emulate_media(forced_colors="active")
-        for state in (".switch", ".segmented", "input[type=range]", ".meter-bar", ".column", ".chip[aria-pressed=true]"):
+        marked = (".switch", ".segmented", "input[type=range]", ".meter-bar", ".column", ".chip[aria-pressed=true]")
+        for state in marked:
             await expect(here.page.locator(state).first).to_have_css("forced-color-adjust", "none")
         await expect(here.page.locator(".nav [aria-current]").first).to_have_css("border-style", "solid")
         await expect(here.page.locator(".button.primary").first).to_have_css("forced-color-adjust", "none")
