@@ -393,9 +393,9 @@ end $$;
 -- Returns a page of search results, best first. p_query: {words, phrases, by: {me: user id or null, you: whether the
 -- assistant, names: parts of names} or null, here: {chat_id, topic_id} or null, places, since, until, files and topics:
 -- parts of names, keepit: {min, max: weights} or null, kinds (message, document, memory, summary, version; empty: all),
--- vector and model or null}. Finds what has all words and phrases, with the answers to questions that have; if nothing
--- has all words, what has some; if nothing has any, what is similar. Words of scripts without spaces are found anywhere
--- in a text. Indexes recent messages first.
+-- vector and model or null}. Finds what has all words and phrases; for several words, also the answers to questions that
+-- have them. If nothing has all words, finds what has some; if nothing has any, what is similar. Words of scripts without
+-- spaces are found anywhere in a text. Indexes recent messages first.
 -- {total: up to 2,000 messages plus memories, more: whether there are more, every: whether results have all words, near:
 -- whether they have none, nowhere: whether no place has such a name, vague: whether no word can be searched for, found}.
 create or replace function public.relay_find(
@@ -437,9 +437,9 @@ begin
                 from relay.hits(own, relay.needle(own, null, phrases), null, phrases, threads, p_query || '{"partly": true}') h
                 order by id desc limit 2001), '{}');
         end if;
-        if not partly and cardinality(ids) <= 20 and p_query ->> 'words' <> '' and p_query ->> 'by' is null
-            and phrases is null and p_query #> '{keepit,min}' is null and coalesce(p_query -> 'files', '[]') = '[]'
-            and relay.wants_kind(p_query, 'message')
+        if not partly and cardinality(ids) <= 20 and p_query ->> 'by' is null and phrases is null
+            and coalesce(numnode(any_word), 0) + coalesce(cardinality(unspaced), 0) >= 2
+            and p_query #> '{keepit,min}' is null and coalesce(p_query -> 'files', '[]') = '[]' and relay.wants_kind(p_query, 'message')
         then
             select array_agg(id), array_agg(other) into ids, others from (
                 select id, other from unnest(ids, others) as h (id, other)

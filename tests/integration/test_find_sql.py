@@ -209,6 +209,7 @@ async def test_a_search_is_filtered_by_date(driver: TurnDriver, sql: Sql) -> Non
 async def test_an_answer_is_found_by_its_question_only_within_the_filters(driver: TurnDriver, sql: Sql) -> None:
     await driver.exchange(ADA, "Which apples are sour?", "Boskoop.")
     assert await texts(driver, "apples sour") == ["Which apples are sour?", "Boskoop."]
+    assert await texts(driver, "apples") == ["Which apples are sour?"], "one word asks for what has it"
     await sql(MARK, 0.8, "Which apples are sour?")
     assert await texts(driver, "apples sour keepit:0.5..1") == ["Which apples are sour?"]
     await sql("update message set created_at = case role when 'user' then timestamptz '2025-03-01T23:59:00Z' "

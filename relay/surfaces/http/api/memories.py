@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import AwareDatetime, Field
 
 from relay.commands.memory.browse import (
@@ -97,10 +97,7 @@ class Chosen(WireInput):
     ids: Annotated[list[GivenId], Field(min_length=1, max_length=FORGOTTEN_AT_ONCE)]
 
 
-@router.get("", response_model=Memories)
-async def list_all(
-    ctx: Reading,
-    page: Page,
+def read_filter(
     q: Annotated[
         str, Query(description="The newest 1,000 that have all of these words, or else that are similar.")
     ] = "",
@@ -108,19 +105,25 @@ async def list_all(
     category: str | None = None,
     state: State = "active",
     subject: Annotated[str | None, Query(alias="subjectId", pattern=f"^{ID}$", description="One of `people`.")] = None,
-    space: Space = 0,
-) -> Any:
-    """Lists what is remembered, newest first."""
-    states = {"unconfirmed": state == "unconfirmed", "pinned": state == "pinned"}
-    chosen = MemoryFilter(
+) -> MemoryFilter:
+    """Returns which memories a list has."""
+    return MemoryFilter(
         kind=kind,
         category=category,
         subject_id=int(subject) if subject else None,
         words=q or None,
         past=state == "past",
         pending=state == "pending",
-        **states,
+        unconfirmed=state == "unconfirmed",
+        pinned=state == "pinned",
     )
+
+
+@router.get("", response_model=Memories)
+async def list_all(
+    ctx: Reading, page: Page, chosen: Annotated[MemoryFilter, Depends(read_filter)], space: Space = 0
+) -> Any:
+    """Lists what is remembered, newest first."""
     found = await list_memories(ctx, chosen, page.offset, page.limit, space)
     return page.extend("memories", found, found.matching)
 
