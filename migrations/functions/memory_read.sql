@@ -269,9 +269,9 @@ $$;
 
 -- Returns the facts and learnings for a prompt: pinned and most important first within a budget (in characters), then
 -- sorted by id, so that the text stays the same until memory changes. Subjects have their present names. said_at: when
--- a person said what is kept in their words, such as “tomorrow”; models write the date out. Leaves out expired memories
--- and faded learnings; empty if memory is off or paused. What a tainted turn taught is included once its owner kept it,
--- and does not taint: the tap made it the owner's own.
+-- a person said what is kept in their words, such as “tomorrow”; models write the date out. zone: the setting of who said
+-- it. Leaves out expired memories and faded learnings; empty if memory is off or paused. What a tainted turn taught is
+-- included once its owner kept it, and does not taint: the tap made it the owner's own.
 create or replace function relay.memories_for_prompt(p_space_id bigint, p_budget integer) returns jsonb
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -301,9 +301,11 @@ begin
         select coalesce(jsonb_agg(to_jsonb(r) order by r.id), '[]') from (
             select m.id, kind, m.subject_id, coalesce(p.name, subject) as subject, content, category, tags, pinned,
                 importance, valid_until, case when m.derivation ->> 'name' in ('user', 'keyword judge')
-                    then greatest(coalesce(said.created_at, m.created_at), again.at) end as said_at
+                    then greatest(coalesce(said.created_at, m.created_at), again.at) end as said_at,
+                coalesce(c.choices ->> 'zone', '') as zone
             from memory m left join relay.people_in(p_space_id) p on p.user_id = m.subject_id
             left join message said on said.id = m.source_message_id
+            left join choice c on c.user_id = coalesce(said.user_id, m.subject_id)
             left join (
                 select memory_id, max(created_at) as at from memory_change
                 where memory_id = any (carried) and action = 'refresh' and status = 'applied' group by 1) again

@@ -11,6 +11,7 @@ from datetime import tzinfo
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import call_person, estimate_tokens
 from relay.memory.intents import CATEGORIES
+from relay.memory.rows.choices import Choices
 from relay.memory.rows.turns.context import Memory
 from relay.memory.rows.turns.record import LayerRecord, PromptRecord, SortRecord
 
@@ -113,9 +114,11 @@ def sort_of(row: Memory) -> str:
 
 
 def line(row: Memory, group: bool, zone: tzinfo, people: Mapping[int, str]) -> str:
-    """Formats a memory for the model; a goal with its deadline, and a person's own words with the day they said it."""
+    """Formats a memory for the model; a goal with its deadline, and a person's own words with the day they said it, in
+    their zone, so that a group's prompt is the same whoever asks. `zone`: if theirs is unknown."""
     subject = f"{call_person(row.subject_id, row.subject, people)}: " if group and row.subject else ""
     until = row.valid_until if row.kind == "goal" else None
+    zone = Choices(zone=row.zone).zone_or(zone)
     deadline = f" (by {until.astimezone(zone):%Y-%m-%d})" if until else ""
     said = f" (said {row.said_at.astimezone(zone):%Y-%m-%d})" if row.said_at else ""
     return f"- {subject}{as_note(row.content)}{said}{deadline}"

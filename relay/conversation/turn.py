@@ -135,7 +135,8 @@ async def begin(engine: Engine, incoming: Incoming) -> BegunTurn:
     people = {user_id: marked_name(one.name, one.mark) for user_id, one in context.people.items()}
     context = await add_meant_intents(engine, incoming, context, found.query)
     incoming = replace(incoming, people=people)
-    return BegunTurn(incoming, context, found.rows, reminders)
+    memories = tuple(replace(row, zone=row.zone or str(engine.zone)) for row in context.memories)
+    return BegunTurn(incoming, replace(context, memories=memories), found.rows, reminders)
 
 
 def show_files(

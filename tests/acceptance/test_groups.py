@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
@@ -149,6 +151,22 @@ async def test_a_group_has_its_own_memory_that_names_people(bot: SharedBot) -> N
     assert "not yours" in await bot.press(group, ben, taught, "Edit")
     olga = bot.tg.user(OWNER)
     assert "not yours" not in await bot.press(group, olga, taught, "Undo:")
+
+
+async def test_a_groups_facts_have_the_day_of_who_said_them_whoever_asks(bot: SharedBot) -> None:
+    people = [bot.person(name) for name in ("Ada", "Ben", "Cem")]
+    for (user, dm), zone in zip(people, ("Pacific/Kiritimati", "Pacific/Pago_Pago"), strict=False):
+        await bot.ask(dm, user, f"/settings zone {zone}")
+    group, name = bot.group(*(user for user, _ in people)), f"@{bot.tg.bot.username}"
+    for user, _ in (people[0], people[2]):
+        await bot.ask(group, user, f"/remember{name} the dentist is tomorrow")
+    shown = set()
+    for user, _ in people:
+        await bot.ask(group, user, f"{name} when is it?")
+        shown.add(bot.prompt("when is it?").system_text)
+        await bot.stored(group)
+    (text,) = shown
+    assert f"Ada: the dentist is tomorrow (said {datetime.now(ZoneInfo('Pacific/Kiritimati')):%Y-%m-%d})" in text
 
 
 async def test_a_name_is_not_an_instruction(bot: SharedBot) -> None:

@@ -61,6 +61,8 @@ class Memory:
     valid_until: datetime | None = None
     said_at: datetime | None = None
     """When its person said it, if these are their words, in which “tomorrow” may stand; None: a model's words."""
+    zone: str = ""
+    """The time zone of who said it; empty: unknown."""
 
 
 @frozen
