@@ -439,7 +439,8 @@ begin
         end if;
         if not partly and cardinality(ids) <= 20 and p_query ->> 'by' is null and phrases is null
             and coalesce(numnode(any_word), 0) + coalesce(cardinality(unspaced), 0) >= 2
-            and p_query #> '{keepit,min}' is null and coalesce(p_query -> 'files', '[]') = '[]' and relay.wants_kind(p_query, 'message')
+            and p_query #> '{keepit,min}' is null and coalesce(p_query -> 'files', '[]') = '[]'
+            and relay.wants_kind(p_query, 'message')
         then
             select array_agg(id), array_agg(other) into ids, others from (
                 select id, other from unnest(ids, others) as h (id, other)
