@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 
 import pytest
 
@@ -11,6 +13,7 @@ from relay.core.models import ModelRequest
 from relay.core.program import RELAY
 from relay.core.text import escape_sentence
 from relay.surfaces.cli.terminal import conversation as chat
+from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
 from relay.surfaces.telegram.formatting.format import format_preview, format_reply
 from tests.standins.anthropic.directives import long_text
@@ -69,6 +72,16 @@ async def test_leaving_waits_briefly_for_running_work_and_then_cancels_it(
     await chat.end_work({asyncio.create_task(judging(0))}, 5, "One moment.")
     await chat.end_work(set(), 5, "One moment.")
     assert capsys.readouterr().out == "", "nothing is printed if the work ends at once"
+
+
+def test_a_prompt_goes_nowhere_once_the_output_has_no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(os.devnull) as keyboard, open(writer, "w") as output:
+        monkeypatch.setattr(sys, "stdin", keyboard)
+        monkeypatch.setattr(sys, "stdout", output)
+        for _ in range(2):
+            assert asyncio.run(read_line("you › ")) == ""
 
 
 async def test_the_offline_model_uses_no_tokens() -> None:

@@ -24,7 +24,7 @@ from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
 from relay.surfaces.chat.turn_buttons import is_turn_button
 from relay.surfaces.cli.terminal.desk import BOT, HERE, Desk
-from relay.surfaces.cli.terminal.keyboard import read_line
+from relay.surfaces.cli.terminal.keyboard import print_now, read_line
 from relay.surfaces.cli.terminal.messenger import Terminal
 from relay.surfaces.cli.terminal.once import seat_owner
 from relay.surfaces.telegram.assembly import make_worker
@@ -185,7 +185,7 @@ async def end_work(work: Collection[asyncio.Task[Any]], seconds: float, line: st
             _, left = await asyncio.wait(tasks, timeout=limit)
             tasks = list(left)
         if tasks and said:
-            print(said, flush=True)
+            print_now(said)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -195,9 +195,7 @@ async def chat(settings: Settings, offline: bool) -> None:
     """Runs a conversation on the terminal. `offline`: with a stand-in for the model and a separate memory."""
     where, stand_in = (use_own_database(settings), OfflineModel()) if offline else (settings, None)
     async with _conversation(where, stand_in) as conversation:
-        print(INTRO)
-        if offline:
-            print(OFFLINE)
+        print_now(f"{INTRO}\n{OFFLINE}" if offline else INTRO)
         while True:
             line = await conversation.read_line("\nyou › ")
             if not line:

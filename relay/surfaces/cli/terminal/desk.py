@@ -19,6 +19,7 @@ from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, CommandMessag
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
+from relay.surfaces.cli.terminal.keyboard import print_now
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
 from relay.surfaces.cli.where import TERMINAL, go_to
 from relay.surfaces.telegram.outgoing.replies import redraw_pressed, reply_parts
@@ -101,7 +102,7 @@ class Desk:
         else:
             none = isinstance(found, SessionPage) and not (found.total or found.linked)
         if none and (told := await say_elsewhere(call)):
-            print(told)
+            print_now(told)
 
     async def answer(self, text: str) -> None:
         """Answers the question that was asked last."""
@@ -116,7 +117,7 @@ class Desk:
     async def press(self, number: int) -> None:
         """Presses a button by its number."""
         if not 0 < number <= len(self._terminal.buttons):
-            print(NO_SUCH_BUTTON)
+            print_now(NO_SUCH_BUTTON)
             self.refused = True
             return
         self.refused = self.wrong = False
@@ -126,7 +127,7 @@ class Desk:
         async with self.turn("", CommandMessage(message_id=under, rows=rows)) as call:
             done = await press_button(call, data)
             if done.toast:
-                print(f"({self._named(done.toast)})")
+                print_now(f"({self._named(done.toast)})")
             named = replace(done, text=done.text and self._named(done.text))
             await redraw_pressed(call.store, self._terminal, BOT.id, HERE, under, named)
             if done.result is not None:

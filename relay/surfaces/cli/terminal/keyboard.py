@@ -1,9 +1,10 @@
-"""Reads lines from the keyboard without blocking the event loop."""
+"""Reads lines from the keyboard without blocking the event loop, and prints for a reader that may end."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sys
 import threading
 
@@ -13,10 +14,24 @@ def is_attended() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
+def drop_output() -> None:
+    """Sends the rest of the output nowhere: the program that read it has ended. See the “Note on SIGPIPE” of Python's
+    documentation."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def print_now(text: str, end: str = "\n") -> None:
+    """Prints at once, or nowhere if the program that read the output has ended."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        drop_output()
+
+
 async def read_line(prompt: str) -> str:
     """Returns a line from the keyboard without surrounding white space; empty at the end of input (Ctrl-D). Ctrl-C ends
     the wait at once."""
-    print(prompt, end="", flush=True)
+    print_now(prompt, end="")
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import sys
 import time
@@ -20,6 +19,7 @@ from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.doctor.live import telegram_knows
+from relay.surfaces.cli.terminal.keyboard import drop_output
 
 SHOWN = frozenset({"sendMessage", "editMessageText", "sendPhoto", "sendDocument", "editMessageReplyMarkup"})
 NAMES = "|".join(sorted(name for name, command in COMMANDS.items() if "cli" in command.surfaces))
@@ -66,9 +66,7 @@ class Terminal:
         try:
             return await self._carry_out(method, parameters)
         except BrokenPipeError:
-            # The program that read the output has ended. The rest goes nowhere, as in the “Note on SIGPIPE” of Python's
-            # documentation.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            drop_output()
             return await self._carry_out(method, parameters)
 
     async def _carry_out(self, method: str, parameters: dict[str, Any]) -> Any:
