@@ -24,10 +24,10 @@ import numpy as np
 
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.extract import WEIGHTS, WeighedSentence, Weights, pick, signs_of, weigh
-from relay.memory.contexts.pieces import Sized, Stretch, divide, spans, stretches
+from relay.memory.contexts.pieces import Stretch, divide, spans, stretches
 from relay.memory.contexts.sentences import rarities, sentences_of, words_of
 from relay.memory.contexts.settings import CompressionSettings
-from relay.memory.rows.contexts.compression import MarkerFate, SourceUnit
+from relay.memory.rows.contexts.compression import MarkerFate, OutlineUnit, SourceUnit
 from tests.benchmarks import conversations
 from tests.benchmarks.conversations import compose
 from tests.benchmarks.conversations.source import read
@@ -140,7 +140,7 @@ def prepared(
     talk: Talk, settings: CompressionSettings, marked: bool, weights: Weights
 ) -> tuple[list[Stretch], list[WeighedSentence]]:
     """Returns the stretches of a conversation and the weights of their sentences."""
-    sized = [Sized(unit.first, unit.through, unit.role, estimate_tokens(unit.text)) for unit in talk.units]
+    sized = [OutlineUnit(unit.first, unit.through, unit.role, estimate_tokens(unit.text)) for unit in talk.units]
     segments = divide(sized, settings)
     ids = [range(int(str(one["from"])), int(str(one["through"])) + 1) for one in spans(sized, segments)]
     parts = list(stretches(talk.units, segments, markers(talk) if marked else (), ids))

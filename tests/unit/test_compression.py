@@ -17,10 +17,10 @@ from relay.core.errors import EmptyAnswer, ModelRefused
 from relay.core.models import Step
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.extract import WEIGHTS, extract, pick, weigh
-from relay.memory.contexts.pieces import Sized, Stretch, divide, estimate, sort_rows, spans, stretches, two_digits
+from relay.memory.contexts.pieces import Stretch, divide, estimate, sort_rows, spans, stretches, two_digits
 from relay.memory.contexts.sentences import cut_to_sentences, sentences_of, with_headings
 from relay.memory.contexts.settings import PRESETS, CompressionSettings, tiers
-from relay.memory.rows.contexts.compression import MarkerFate, SourceUnit, WrittenChunk, WrittenRow
+from relay.memory.rows.contexts.compression import MarkerFate, OutlineUnit, SourceUnit, WrittenChunk, WrittenRow
 from relay.memory.rows.contexts.versions import VersionRow
 from relay.memory.writing.compressor import MOST_MESSAGES, chunks_of, cut, read, rows_of
 from tests.strategies import examples
@@ -28,9 +28,9 @@ from tests.strategies import examples
 NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 
 
-def sized(*tokens: int) -> list[Sized]:
+def sized(*tokens: int) -> list[OutlineUnit]:
     """Messages of these sizes, alternating between the person and the assistant."""
-    return [Sized(n, n, "assistant" if n % 2 == 0 else "user", size) for n, size in enumerate(tokens, 1)]
+    return [OutlineUnit(n, n, "assistant" if n % 2 == 0 else "user", size) for n, size in enumerate(tokens, 1)]
 
 
 def units(*texts: str) -> list[SourceUnit]:
@@ -45,7 +45,7 @@ def fate(message: int, content: str, survived: bool = True, weight: str = "0.80"
 
 
 def parts(said: list[SourceUnit], settings: CompressionSettings, *fates: MarkerFate) -> list[Stretch]:
-    measured = [Sized(unit.first, unit.through, unit.role, estimate_tokens(unit.text)) for unit in said]
+    measured = [OutlineUnit(unit.first, unit.through, unit.role, estimate_tokens(unit.text)) for unit in said]
     segments = divide(measured, settings)
     ids = [range(one["from"], one["through"] + 1) for one in spans(measured, segments, 99)]  # type: ignore[call-overload, operator]
     return list(stretches(said, segments, fates, ids))

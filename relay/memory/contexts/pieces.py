@@ -7,40 +7,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from itertools import accumulate
-from typing import Protocol
 
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.markers import HEAD, remove_markers
 from relay.memory.contexts.settings import CompressionSettings, Tier
-from relay.memory.rows.contexts.compression import MarkerFate, SourceUnit
+from relay.memory.rows.contexts.compression import MarkerFate, OutlineUnit, SourceUnit
 from relay.memory.rows.contexts.versions import VersionRow
 
 LEAST_TOKENS = 40
 """The target that a stretch has at least, in tokens."""
-
-
-class Measured(Protocol):
-    """A message, or a row that covers several."""
-
-    @property
-    def role(self) -> str: ...
-    @property
-    def first(self) -> int: ...
-    @property
-    def through(self) -> int: ...
-    @property
-    def tokens(self) -> int: ...
-
-
-@frozen
-class Sized:
-    """The size of a message, or of a row that covers several."""
-
-    first: int
-    through: int
-    role: str
-    tokens: int
 
 
 @frozen
@@ -61,7 +37,7 @@ class Segment:
         return max(1, math.ceil((self.end - self.begin) / self.tier.ratio)) if self.tier else self.end - self.begin
 
 
-def divide(units: Sequence[Measured], settings: CompressionSettings) -> list[Segment]:
+def divide(units: Sequence[OutlineUnit], settings: CompressionSettings) -> list[Segment]:
     """Divides units into the settings' tiers, by tokens. Each tier begins at the nearest beginning of an exchange. The
     first `skip_first` units are a separate stretch."""
     skipped = min(settings.skip_first, len(units))
@@ -79,7 +55,7 @@ def divide(units: Sequence[Measured], settings: CompressionSettings) -> list[Seg
 
 
 def spans(
-    units: Sequence[Measured], segments: Sequence[Segment], through: int | None = None
+    units: Sequence[OutlineUnit], segments: Sequence[Segment], through: int | None = None
 ) -> list[dict[str, object]]:
     """Returns the messages of each stretch and how they are compressed, without gaps, for `relay_marker_fates`.
     `through`: the last message covered, if it is in no unit."""
@@ -91,7 +67,7 @@ def spans(
     ]
 
 
-def estimate(units: Sequence[Measured], segments: Sequence[Segment], kept: Sequence[int]) -> tuple[int, int]:
+def estimate(units: Sequence[OutlineUnit], segments: Sequence[Segment], kept: Sequence[int]) -> tuple[int, int]:
     """Estimates a version's tokens and rows. `kept`: the tokens of each segment's markers that survive."""
     tokens, rows = 0, 0.0
     for one, held in zip(segments, kept, strict=True):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from relay.core.errors import EmptyAnswer
 from relay.core.frozen import frozen
@@ -41,17 +41,8 @@ ALIKE = 0.5
 """The similarity (difflib's ratio) at which two sentences from the same messages are rewordings."""
 
 
-class Sourced(Protocol):
-    """A sentence about someone, and its source messages."""
-
-    @property
-    def content(self) -> str: ...
-
-    @property
-    def subject_id(self) -> int | None: ...
-
-    @property
-    def evidence(self) -> tuple[int, ...]: ...
+Sourced = DerivedMemory | Candidate | OtherKnownMemory
+"""A sentence about someone, and its source messages."""
 
 
 @frozen

@@ -212,7 +212,7 @@ async def settle_findings(
 
 
 async def decisions(
-    judge: Judge, gate: Gate, charge: Charge, new: Sequence[settling.Dated], near: Sequence[Sequence[DatedNote]]
+    judge: Judge, gate: Gate, charge: Charge, new: Sequence[settling.Stated], near: Sequence[Sequence[DatedNote]]
 ) -> dict[int, settling.Decision]:
     """Asks how findings relate to the memories near each; empty without a valid answer."""
     if not any(near):

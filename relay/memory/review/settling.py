@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 from relay.core.frozen import frozen
 from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.core.models import list_tool
 from relay.memory.review.distinction import difference, is_nearly_same, loses_in_merge, tell_apart
 from relay.memory.review.findings import InvalidAnswer, as_data, plain_sentence
-from relay.memory.rows.upkeep.judging import FoundMemory
+from relay.memory.rows.upkeep.judging import FoundMemory, StatedFact, TaughtMemory
 from relay.memory.rows.upkeep.night import DatedNote
 
 TOOL = "settle"
@@ -37,27 +36,8 @@ DECIDE = list_tool(
 )
 
 
-class Dated(Protocol):
-    """Something with the time it was said."""
-
-    @property
-    def content(self) -> str: ...
-
-    @property
-    def at(self) -> datetime: ...
-
-
-class Stated(Dated, Protocol):
-    """Something said about a person, which may concern the same as a memory."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def subject_id(self) -> int | None: ...
-
-    @property
-    def subject(self) -> str | None: ...
+Stated = FoundMemory | TaughtMemory | StatedFact
+"""Something said about a person, which may concern the same as a memory."""
 
 
 @frozen
@@ -72,7 +52,7 @@ class Decision:
     """The memory's text."""
 
 
-def as_text(new: Sequence[Dated], near: Sequence[Sequence[DatedNote]]) -> str:
+def as_text(new: Sequence[Stated], near: Sequence[Sequence[DatedNote]]) -> str:
     """Formats the one user message: new sentences by number from 1, memories by id, with the days they were said, and
     the differing words of nearly identical ones."""
     known = {row.id: row for rows in near for row in rows}
@@ -87,7 +67,7 @@ def as_text(new: Sequence[Dated], near: Sequence[Sequence[DatedNote]]) -> str:
     return "\n".join([*lines, *(["Differences:", *differences] if differences else [])])
 
 
-def _line(number: int, row: Dated) -> str:
+def _line(number: int, row: Stated | DatedNote) -> str:
     return f"{number} ({row.at.date()}): {as_data(row.content)}"
 
 

@@ -9,25 +9,14 @@ import structlog
 
 from relay.core.charge import Charge
 from relay.core.errors import RelayError
-from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.review.judging import Judge, decisions, near_to
+from relay.memory.rows.upkeep.judging import StatedFact
 
 log = structlog.get_logger()
 
 SECONDS = 10
 """How long the person waits for the comparison at most."""
-
-
-@frozen
-class StatedFact:
-    """A fact in a person's own words."""
-
-    content: str
-    subject_id: int
-    subject: str
-    at: datetime
-    kind: str = "fact"
 
 
 async def find_contradicted(

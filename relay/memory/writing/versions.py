@@ -10,10 +10,10 @@ from relay.core.charge import Charge
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.extract import extract, squeeze
-from relay.memory.contexts.pieces import Sized, Stretch, divide, sort_rows, spans, stretches
+from relay.memory.contexts.pieces import Stretch, divide, sort_rows, spans, stretches
 from relay.memory.contexts.settings import CompressionSettings, read_settings
 from relay.memory.derivations.derivation import Input, make_derivation
-from relay.memory.rows.contexts.compression import CompressionWork, MarkerFate, NewVersion, SourceUnit
+from relay.memory.rows.contexts.compression import CompressionWork, MarkerFate, NewVersion, OutlineUnit, SourceUnit
 from relay.memory.rows.contexts.versions import VersionRow
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.writing.compressor import Compressor, chunks_of, compress, rows_of
@@ -58,7 +58,7 @@ async def divide_units(
     compressor: Compressor, work: CompressionWork, settings: CompressionSettings
 ) -> tuple[list[Stretch], list[MarkerFate]]:
     """Divides the units of a version into stretches by tiers, and asks which markers survive in each."""
-    sized = [Sized(unit.first, unit.through, unit.role, estimate_tokens(unit.text)) for unit in work.units]
+    sized = [OutlineUnit(unit.first, unit.through, unit.role, estimate_tokens(unit.text)) for unit in work.units]
     segments = divide(sized, settings)
     asked = spans(sized, segments, work.through)
     fates = await compressor.store.marker_fates(work.session_id, asked, settings.keepit, settings.distance)

@@ -112,9 +112,9 @@ class WrittenChunk:
     usage: Mapping[str, int] = field(default_factory=dict)
 
 
-@frozen(kw_only=True)
+@frozen
 class OutlineUnit:
-    """A message without its text, or a row of a version."""
+    """A message without its text, or a row of a version, which covers several."""
 
     first: First
     through: int

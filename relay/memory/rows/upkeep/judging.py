@@ -83,6 +83,17 @@ class JudgingWork(Batch):
 
 
 @frozen
+class StatedFact:
+    """A fact in a person's own words."""
+
+    content: str
+    subject_id: int
+    subject: str
+    at: datetime
+    kind: str = "fact"
+
+
+@frozen
 class Comparison:
     """A text whose nearest memories are searched for. `vector` (as text) was made by `model`."""
 
