@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relay.surfaces.chat.contexts.composition import BeginWith, ConfirmDrop, DownloadComposition, OpenComposition
+from relay.surfaces.chat.contexts import composition, compress, sessions, version
+from relay.surfaces.chat.contexts.buttons import ListVersions, OpenSession, RemoveKeepit, WeighKeepit
 from relay.surfaces.chat.contexts.draft import Draft
-from relay.surfaces.chat.contexts.marker_buttons import ListSessionKeepits, OpenKeepit, RemoveKeepit, WeighKeepit
-from relay.surfaces.chat.contexts.session_buttons import OpenSession, RegisterSession
-from relay.surfaces.chat.contexts.version_buttons import (
-    CompressSession,
-    DownloadVersion,
-    ListVersions,
-    MakeVersion,
-    SelectVersion,
-)
+from relay.surfaces.chat.contexts.markers import keepit
+from relay.surfaces.chat.contexts.pruning import SelectVersion
 from relay.surfaces.chat.memory_buttons import (
     ForgetMemory,
     ListPast,
@@ -25,10 +19,10 @@ from relay.surfaces.chat.memory_buttons import (
     UndoInCard,
 )
 from relay.surfaces.chat.memory_views import View
-from relay.surfaces.chat.preferences.pages import OpenPreference
-from relay.surfaces.chat.reminders.intents import ActOnIntent
+from relay.surfaces.chat.preferences.pages import show_card
+from relay.surfaces.chat.reminders.intents import act_on_intent
 from relay.surfaces.chat.reminders.made import ReminderDone
-from relay.surfaces.chat.reminders.reminders import ActOnReminder, OpenReminder
+from relay.surfaces.chat.reminders.reminders import act_on_reminder, press_reminder
 from tests.integration.surfaces import Label, Reply, Request, Step
 from tests.integration.surfaces_past import SETTINGS
 
@@ -62,35 +56,35 @@ CASES: dict[str, Case] = {
     ),
     "contexts.composition.drop_composition": Case(
         tells=("cli",),
-        chat=("/compose show Garden", ConfirmDrop(1)),
+        chat=("/compose show Garden", composition.press_confirm(1)),
         cli=("compose drop Garden --yes",),
         http=(("DELETE", "/api/memory/compositions/c1"),),
     ),
     "contexts.composition.export_composition": Case(
         tells=(),
-        chat=("/compose show Garden", DownloadComposition(1)),
+        chat=("/compose show Garden", composition.press_download(1)),
         cli=("compose export Garden",),
         http=(("GET", "/api/memory/compositions/c1?format=zip"),),
     ),
     "contexts.composition.open_composition": Case(
-        tells=(), chat=("/compose list", OpenComposition(1)), http=(("GET", "/api/memory/compositions/c1"),)
+        tells=(), chat=("/compose list", composition.press_open(1)), http=(("GET", "/api/memory/compositions/c1"),)
     ),
     "contexts.composition.use_composition": Case(
         tells=("cli",),
-        chat=("/compose show Garden", BeginWith(1)),
+        chat=("/compose show Garden", composition.BeginWith(1)),
         cli=("compose use Garden",),
         http=(("POST", "/api/memory/compositions/c1/use"),),
     ),
     "contexts.compress.compress": Case(
         tells=("cli",),
-        chat=("/sessions", CompressSession(1)),
+        chat=("/sessions", compress.press_compress(1)),
         cli=("session compress",),
         http=(("POST", f"{SESSION}/versions", {"preview": True}),),
         before="update thread set session_id = 1 where id = 1",
     ),
     "contexts.compress.make_version": Case(
         tells=("cli",),
-        chat=("/compress 20:1 light", MakeVersion(1, Draft(None, 20, "light", method="extract"))),
+        chat=("/compress 20:1 light", compress.press_make(1, Draft(None, 20, "light", method="extract"))),
         cli=("session compress 20:1 light --model none --yes",),
         http=(("POST", f"{SESSION}/versions", SETTINGS | {"compactionRatio": 20}),),
         before="update thread set session_id = 1 where id = 1",
@@ -105,13 +99,13 @@ CASES: dict[str, Case] = {
     ),
     "contexts.keepit.keepits": Case(
         tells=("cli",),
-        chat=("/sessions", ListSessionKeepits(1)),
+        chat=("/sessions", keepit.open_session_markers(1)),
         cli=("session keepits --session '#1'",),
         http=(("GET", f"{SESSION}/keepits?limit=8"),),
     ),
     "contexts.keepit.open_keepit": Case(
         tells=("cli",),
-        chat=("/keepit", OpenKeepit(1)),
+        chat=("/keepit", keepit.press_open(1)),
         cli=("session keepit --of p1",),
         http=(("PUT", f"{SESSION}/keepits/p1", {"weight": 1.0}),),
     ),
@@ -142,7 +136,7 @@ CASES: dict[str, Case] = {
     ),
     "contexts.library.register_session": Case(
         tells=("cli",),
-        chat=("/sessions", RegisterSession(3, True)),
+        chat=("/sessions", sessions.press_register(3, True)),
         cli=("session register '#3'",),
         http=(("POST", f"{PROJECT}/sessions/3", {}),),
     ),
@@ -151,7 +145,7 @@ CASES: dict[str, Case] = {
     ),
     "contexts.library.unregister_session": Case(
         tells=("cli",),
-        chat=("/sessions", RegisterSession(1, False)),
+        chat=("/sessions", sessions.press_register(1, False)),
         cli=("session unregister '#1'",),
         http=(("DELETE", f"{PROJECT}/sessions/1"),),
     ),
@@ -196,7 +190,7 @@ CASES: dict[str, Case] = {
     ),
     "contexts.versions.read_version": Case(
         tells=(),
-        chat=("/sessions", DownloadVersion(1)),
+        chat=("/sessions", version.press_download(1)),
         cli=("session download '#1'",),
         http=(("GET", f"{SESSION}/versions/v001"),),
     ),
@@ -285,7 +279,7 @@ CASES: dict[str, Case] = {
         chat=("/preferences",), cli=("preferences",), http=(("GET", "/api/preferences"),)
     ),
     "preferences.preferences.open_preference": Case(
-        chat=("/preferences", OpenPreference(0, 1)),
+        chat=("/preferences", show_card(0, 1)),
         cli=("preferences show 1",),
         http=(("GET", "/api/preferences/1"),),
     ),
@@ -311,7 +305,7 @@ CASES: dict[str, Case] = {
         apart=("session_id", "thread_id"),
     ),
     "reminders.intents.set_intent": Case(
-        chat=("/reminders", ActOnIntent(1, "delete")), http=(("DELETE", "/api/reminders/intents/1"),)
+        chat=("/reminders", act_on_intent(1, "delete")), http=(("DELETE", "/api/reminders/intents/1"),)
     ),
     "reminders.reminders.calendar": Case(
         tells=("cli",),
@@ -320,7 +314,7 @@ CASES: dict[str, Case] = {
         http=(("POST", "/api/reminders/calendar"), ("GET", "{path}")),
     ),
     "reminders.reminders.delete": Case(
-        chat=("/reminders", ActOnReminder(1, "delete")), http=(("DELETE", "/api/reminders/1"),)
+        chat=("/reminders", act_on_reminder(1, "delete")), http=(("DELETE", "/api/reminders/1"),)
     ),
     "reminders.reminders.mark_done": Case(
         before="insert into reminder_event (reminder_id, kind) values (1, 'fired')",
@@ -328,7 +322,7 @@ CASES: dict[str, Case] = {
         http=(("POST", "/api/reminders/1/done"),),
     ),
     "reminders.reminders.open_reminder": Case(
-        chat=("/reminders", OpenReminder(1, 0)), http=(("GET", "/api/reminders/1"),)
+        chat=("/reminders", press_reminder(1, 0)), http=(("GET", "/api/reminders/1"),)
     ),
     "reminders.quiet.quiet": Case(
         chat=("/quiet on",), cli=("quiet on",), http=(("PUT", "/api/reminders/quiet", {"until": "on"}),)

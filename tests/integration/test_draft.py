@@ -9,7 +9,7 @@ from relay.commands.contexts.draft import Drafted, as_request, change_draft, dra
 from relay.memory.rows.contexts.composition import ComposeRequest, PartAsked
 from relay.memory.store import Store
 from relay.surfaces.chat.callbacks import encode
-from relay.surfaces.chat.contexts.compose_buttons import AllocatePart, TakeSession
+from relay.surfaces.chat.contexts.compose import press_share, press_take
 from relay.surfaces.chat.dispatch import run_command
 from tests.integration.conftest import Sql
 from tests.integration.long_session import Obedient, long_session
@@ -34,7 +34,7 @@ async def drafted(phone: Phone, *sessions: int) -> int:
     assert isinstance(begun, Drafted)
     draft_id = begun.id
     for session in sessions:
-        await phone.press_data(encode(TakeSession(draft_id, session, True, 0)))
+        await phone.press_data(encode(press_take(draft_id, session, True, 0)))
     return draft_id
 
 
@@ -87,7 +87,7 @@ async def test_a_share_is_enlarged_and_reduced_with_buttons(phone: Phone, store:
     await phone.press(next(one for row in phone.buttons() for one in row if one.startswith("All of it")))
     await phone.press("1 ⚙")
     assert not any("er share" in one for row in phone.buttons() for one in row), "the share of an original is fixed"
-    assert "A part takes 1 to 100,000 tokens" in await phone.press_data(encode(AllocatePart(draft, big.id, 10**9)))
+    assert "A part takes 1 to 100,000 tokens" in await phone.press_data(encode(press_share(draft, big.id, 10**9)))
 
 
 async def test_an_impossible_composition_is_fixed_part_by_part(
@@ -96,7 +96,7 @@ async def test_an_impossible_composition_is_fixed_part_by_part(
     old, _ = await two_sessions(driver, store, sql)
     big = await long_session(sql, 60, 12_000)
     draft = await drafted(phone, old, big.id)
-    await phone.press_data(encode(AllocatePart(draft, old, 16_000)))
+    await phone.press_data(encode(press_share(draft, old, 16_000)))
     said = await phone.press_data(f"bc:{draft}")
     assert "The parts you chose use the whole budget. Raise the budget, or leave a part out." in said
     assert "2. Gates" in said

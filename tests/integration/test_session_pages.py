@@ -18,12 +18,13 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from relay.surfaces.chat.callbacks import Callback, decode, encode
 from relay.surfaces.chat.context import ChatContext, CommandMessage
-from relay.surfaces.chat.contexts.session_buttons import OpenSession, RegisterSession
-from relay.surfaces.chat.contexts.sessions import OpenOriginal
-from relay.surfaces.chat.contexts.space_settings import ChooseSetting
-from relay.surfaces.chat.contexts.version_buttons import CompressSession, ListVersions, OpenVersion, UndoPruning
+from relay.surfaces.chat.contexts.buttons import ListVersions, OpenSession
+from relay.surfaces.chat.contexts.compress import press_compress
+from relay.surfaces.chat.contexts.pruning import press_undo, press_version
+from relay.surfaces.chat.contexts.sessions import press_original, press_register
+from relay.surfaces.chat.contexts.space_settings import press_setting
 from relay.surfaces.chat.dispatch import press_button, run_command
-from relay.surfaces.chat.history.search import OpenResult, Result
+from relay.surfaces.chat.history.search import Result, open_result
 from relay.surfaces.chat.reply import ButtonReply
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.terminal import once
@@ -133,8 +134,8 @@ async def test_versions_are_selected_pruned_with_a_warning_and_restored(
     assert await sql("select status from compression") == [("dropped",), ("dropped",)]
     await chat.press("Undo")
     assert await sql("select status from compression") == [("ready",), ("ready",)]
-    assert "There's nothing to bring back here" in await chat.press(UndoPruning(old, second))
-    await chat.press(ChooseSetting("confirm", "off"))
+    assert "There's nothing to bring back here" in await chat.press(press_undo(old, second))
+    await chat.press(press_setting("confirm", "off"))
     await chat.press(ListVersions(old))
     await chat.press("☐ v002")
     assert "Pruned: v002" in await chat.press("Prune 1…"), "there must be no confirmation question"
@@ -146,7 +147,7 @@ async def test_a_session_page_leads_back_to_its_page_of_the_list(driver: TurnDri
     await chat.press(OpenSession(await past(driver, sql), 6))
     data = {one.text: one.callback_data for row in chat.shown.rows for one in row}
     compress = decode(data["Compress"])
-    assert isinstance(compress, CompressSession)
+    assert type(compress) is press_compress
     assert compress.offset == 6
 
 
@@ -198,7 +199,7 @@ async def test_two_versions_are_compared_in_the_chat_or_as_a_file(driver: TurnDr
     assert "~~8~~ **9**" in compared
     assert "ratio: 30 ⇄ –" in compared
     assert "session distance: 2 ⇄ 1" in compared
-    assert "> you: The garden is 12 by 8 metres" in await chat.press(OpenVersion(short))
+    assert "> you: The garden is 12 by 8 metres" in await chat.press(press_version(short))
     assert [one.text for row in chat.shown.rows for one in row] == [
         "⬇ Text (.md)", "⬇ Data (.jsonl)", "What was left out", "‹ Versions",
     ]  # fmt: skip
@@ -227,9 +228,9 @@ async def test_a_version_says_how_much_was_said_since(driver: TurnDriver, store:
     old = await past(driver, sql)
     made = await add_version(sql, old, 1)
     chat = Chat(store, private(ADA))
-    assert "since" not in await chat.press(OpenVersion(made))
+    assert "since" not in await chat.press(press_version(made))
     await sql("update compression set through_message_id = (select min(id) from message)")
-    assert "\n\n1 message since\n\n" in await chat.press(OpenVersion(made))
+    assert "\n\n1 message since\n\n" in await chat.press(press_version(made))
 
 
 async def test_a_search_names_a_version_by_its_session(driver: TurnDriver, store: Store, sql: Sql) -> None:
@@ -242,7 +243,7 @@ async def test_a_search_names_a_version_by_its_session(driver: TurnDriver, store
     await sql("update session set title = %s where id = %s", "Beds *and* paths", old)
     found = await run_command(replace(chat.context("tulips"), turn=turn), "search")
     assert "🗜 v003 of “Beds *and* paths”\n" in unescape(found.text).replace("\\", "")
-    opened = await chat.press(OpenResult(turn.turn_id, 0, Result("version", made)))
+    opened = await chat.press(open_result(turn.turn_id, 0, Result("version", made)))
     assert "🗜 v003 of “Beds *and* paths”" in opened.replace("\\", "")
 
 
@@ -253,21 +254,21 @@ async def test_in_a_group_everyone_can_read_and_only_admins_can_change(
     await add_version(sql, old, 1)
     member = Chat(store, group(), BEN)
     assert "Sessions in this conversation" in await member.say("")
-    assert "12 by 8" in await member.press(OpenOriginal(old))
+    assert "12 by 8" in await member.press(press_original(old))
     refused = "That's for my admins."
-    assert await member.press(RegisterSession(old, True)) == refused
-    assert await member.press(ChooseSetting("model", "big")) == refused
+    assert await member.press(press_register(old, True)) == refused
+    assert await member.press(press_setting("model", "big")) == refused
     await member.press(ListVersions(old))
     await member.press("☐ v001")
     assert await member.press("Prune 1…") == refused
     admin = Chat(store, group(), ADA, admin=True)
-    await admin.press(RegisterSession(old, True))
+    await admin.press(press_register(old, True))
     await admin.press(ListVersions(old))
     await admin.press("☐ v001")
     await admin.press("Prune 1…")
     assert "Pruned" in await admin.press("Yes, prune 1")
     stranger = Chat(store, private(BEN), BEN)
-    for data in (OpenSession(old), OpenOriginal(old), ListVersions(old), OpenVersion(1), RegisterSession(old, True)):
+    for data in (OpenSession(old), press_original(old), ListVersions(old), press_version(1), press_register(old, True)):
         assert "12 by 8" not in await stranger.press(data)
 
 

@@ -24,8 +24,9 @@ from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from relay.surfaces.chat.callbacks import decode, encode
 from relay.surfaces.chat.context import ChatContext, CommandMessage
+from relay.surfaces.chat.contexts.buttons import ListVersions
+from relay.surfaces.chat.contexts.compress import press_change, press_make
 from relay.surfaces.chat.contexts.draft import Draft
-from relay.surfaces.chat.contexts.version_buttons import ChangeDraft, ListVersions, MakeVersion
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from tests.integration.conftest import Sql
@@ -293,7 +294,7 @@ async def test_in_a_group_only_admins_make_versions(store: Store, sql: Sql) -> N
     phone.chat_id, phone.space = -5, group(-5)
     assert "Only my admins can make it here." in await phone.say("")
     assert phone.buttons() == []
-    forged = encode(MakeVersion(session.id, Draft()))
+    forged = encode(press_make(session.id, Draft()))
     assert await phone.press_data(forged) == ADMINS_ONLY
     phone.admin = True
     assert (await phone.press_data(forged)).startswith("✅")
@@ -302,7 +303,7 @@ async def test_in_a_group_only_admins_make_versions(store: Store, sql: Sql) -> N
 async def test_another_persons_session_is_not_shown(store: Store, sql: Sql) -> None:
     session = await long_session(sql, 20, 4_000)
     phone = Phone(store, Obedient(), BEN)
-    for data in (f"oc:{session.id}:0", encode(MakeVersion(session.id, Draft()))):
+    for data in (f"oc:{session.id}:0", encode(press_make(session.id, Draft()))):
         assert "There's nothing to compress" in await phone.press_data(data)
     made = await store.make_version(private(ADA), session.id, ADA, Draft(method="extract").settings().as_json())
     for code in ("lh", "ln", "lf"):
@@ -315,8 +316,8 @@ def test_a_draft_is_read_back_from_its_button() -> None:
                        method="extract", source=10**12),
         Draft(preset="gentle", keepit="ignore"), Draft(preset=None, ratio=30),
     ):  # fmt: skip
-        data = encode(ChangeDraft(10**12, draft))
-        assert decode(data) == ChangeDraft(10**12, draft)
+        data = encode(press_change(10**12, draft))
+        assert decode(data) == press_change(10**12, draft)
     for forged in ("", "s", "z.0.d.s.m.0", "1.0.d.s.m.0", "30x.0.d.s.m.0", "s.-1.d.s.m.0", "s.0.q.s.m.0", "s.0.d.s.m"):
         assert Draft.decode(forged) is None, forged
 
@@ -338,5 +339,5 @@ def test_command_words_are_read_as_settings() -> None:
 async def test_a_deleted_version_is_refused_as_a_source(store: Store, sql: Sql) -> None:
     session = await long_session(sql, 20, 4_000)
     phone = Phone(store, Obedient())
-    said = await phone.press_data(encode(ChangeDraft(session.id, Draft(source=99))))
+    said = await phone.press_data(encode(press_change(session.id, Draft(source=99))))
     assert said == "This session has no such version to start from, or it isn't ready."

@@ -13,8 +13,8 @@ from relay.surfaces.chat import BUTTONS
 from relay.surfaces.chat.callbacks import CALLBACKS, MAX_BYTES, Callback, decode, encode
 from relay.surfaces.chat.contexts.draft import KEEPITS, LEVELS, METHODS, MODELS, Draft
 from relay.surfaces.chat.memory_views import CHOSEN, LAST_PAGE, HistoryView, View
-from relay.surfaces.chat.session.settings import ChooseFlag
-from relay.surfaces.chat.session.voice import ChooseVoice
+from relay.surfaces.chat.session.settings import choose_flag
+from relay.surfaces.chat.session.voice import choose_voice
 from relay.surfaces.chat.turn_buttons import CODES
 from tests.strategies import examples
 
@@ -88,7 +88,7 @@ def test_each_callback_has_a_handler_and_a_unique_code() -> None:
 
 
 def test_callback_data_in_existing_chats_keeps_its_meaning() -> None:
-    assert decode("vv:7:auto") == ChooseVoice(7, "auto")
-    assert encode(ChooseFlag(7, "sound", False)) == "ts:7:sound:0"
+    assert decode("vv:7:auto") == choose_voice(7, "auto")
+    assert encode(choose_flag(7, "sound", False)) == "ts:7:sound:0"
     for odd in ("vv:7", "vv:7:auto:1", "vv:-7:auto", "vv:7:loud", "vv:٧:auto", "ts:7:sound:2", "", "vv", ":"):
         assert decode(odd) is None

@@ -44,36 +44,12 @@ class AboutTurn(Callback):
     turn_id: int
 
 
-class AboutSession(Callback):
-    session_id: int
-
-
-class AboutVersion(Callback):
-    version_id: int
-
-
-class AboutComposition(Callback):
-    composition_id: int
-
-
 class AboutDraft(Callback):
     draft_id: int
 
 
-class AboutKeepit(Callback):
-    keepit_id: int
-
-
 class AboutSpace(Callback):
     space_id: int
-
-
-class AboutPerson(Callback):
-    user_id: int
-
-
-class AboutErasure(Callback):
-    erasure_id: int
 
 
 class AboutReminder(Callback):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from relay.core.models import Button, Rows
@@ -211,11 +211,11 @@ def changes_keyboard(
     return rows
 
 
-def other_rows(rows: Rows, *kinds: type[Callback]) -> list[list[Button]]:
+def other_rows(rows: Rows, *kinds: Callable[..., Callback]) -> list[list[Button]]:
     """Returns a message's rows of buttons without those of these kinds (by default, those about changes)."""
     return [list(row) for row in rows if not any(_is_one(button, kinds) for button in row)]
 
 
-def _is_one(shown: Button, kinds: tuple[type[Callback], ...]) -> bool:
+def _is_one(shown: Button, kinds: tuple[Callable[..., Callback], ...]) -> bool:
     data = shown.callback_data or NOTHING
-    return (data == NOTHING and not kinds) or isinstance(decode(data), kinds or ABOUT_CHANGES)
+    return (data == NOTHING and not kinds) or type(decode(data)) in (kinds or ABOUT_CHANGES)

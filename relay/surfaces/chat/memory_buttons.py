@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from relay.surfaces.chat.callbacks import AboutErasure, AboutSpace, AboutTurn, Callback
+from relay.surfaces.chat.callbacks import AboutSpace, AboutTurn, Callback
 from relay.surfaces.chat.memory_views import HistoryView, View
 
 
@@ -127,50 +127,9 @@ class ForgetOne(Callback, code="fy"):
     decision: Literal["k", "x"]
 
 
-class ForgetShown(AboutTurn, code="fp"):
-    """Forgets the memories that match a pattern (y), keeps them (n), or undoes the forgetting (u)."""
-
-    decision: Literal["y", "n", "u"]
-
-
 class KeepAnswer(AboutTurn, code="k"):
     """Proposes to save an answer as a learning."""
 
 
 class ShowControls(AboutSpace, code="mk"):
     """Shows the switches of a space's memory."""
-
-
-class PressSwitch(AboutSpace, code="ms"):
-    """Turns a space's memory on or off, or pauses it."""
-
-    to: Literal["on", "off", "2h", "1d", "end"]
-
-
-class PressHere(Callback, code="mt"):
-    """Sets whether this chat uses memory and adds to it."""
-
-    to: Literal["ignore", "use", "quiet", "teach"]
-
-
-class EraseShown(AboutErasure, code="xe"):
-    """Erases the content of a preview."""
-
-
-class KeepShown(AboutErasure, code="xk"):
-    """Cancels an erasure."""
-
-
-class ClearFiles(AboutErasure, code="xf"):
-    """Rewrites the database's files."""
-
-
-class PurgeBackups(AboutErasure, code="xp"):
-    """Replaces all backups with a fresh one."""
-
-
-class SettleConsolidation(Callback, code="nt"):
-    """Applies what a night proposed (y), or leaves everything as it is (n)."""
-
-    consolidation_id: int
-    answer: Literal["y", "n"]

@@ -58,8 +58,6 @@ class ButtonReply:
     """A new message."""
     result: object = None
     """The command's result."""
-    settled: Sequence[int] = ()
-    """The ids of other messages that lose their buttons."""
 
 
 NOTHING = "n"

@@ -23,19 +23,6 @@ from relay.core.text import escape_markdown, escape_sentence, format_tokens, plu
 from relay.memory.contexts.pieces import two_digits
 from relay.memory.rows.contexts.composition import ComposableSession, ComposedPart, PartAsked, Strategy
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.compose_buttons import (
-    AllocatePart,
-    ChooseBudget,
-    ChooseSessions,
-    ChooseStrategy,
-    ChooseVersion,
-    MakeDraft,
-    MovePart,
-    ShowDraft,
-    ShowPart,
-    TakeSession,
-    UseSession,
-)
 from relay.surfaces.chat.contexts.composition import (
     ChangeComposition,
     composed_page,
@@ -47,7 +34,7 @@ from relay.surfaces.chat.contexts.composition import (
     show_named,
 )
 from relay.surfaces.chat.contexts.suggestion import present_topic, these_fit
-from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.handlers import action, answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
 from relay.surfaces.chat.times import local
 
@@ -77,7 +64,7 @@ async def compose(call: ChatContext) -> CommandReply:
     begun = await begin_draft(call, name)
     page = await sessions_page(call, begun, 0)
     about = name or await present_topic(call)
-    fitting, rows = await these_fit(call, about, lambda one: TakeSession(begun.id, one, True, 0), "➕")
+    fitting, rows = await these_fit(call, about, lambda one: press_take(begun.id, one, True, 0), "➕")
     return CommandReply(page.text + fitting, rows=[*rows, *page.rows], result=begun)
 
 
@@ -86,36 +73,41 @@ async def press_change(call: ChatContext, to: ChangeComposition) -> ButtonReply:
     return draft_page(await draft_of(call, to.composition_id)).redraw()
 
 
-@pressed(UseSession)
-async def press_use(call: ChatContext, to: UseSession) -> ButtonReply:
+@action("ou")
+async def press_use(call: ChatContext, session_id: int) -> ButtonReply:
+    """Begins a draft with a session, from the session's page."""
     begun = await begin_draft(call)
-    return ButtonReply(says=draft_page(await choose_part(call, begun.id, to.session_id, PartAsked())))
+    return ButtonReply(says=draft_page(await choose_part(call, begun.id, session_id, PartAsked())))
 
 
-@pressed(ChooseSessions)
-async def press_sessions(call: ChatContext, to: ChooseSessions) -> ButtonReply:
-    changed = await change_draft(call, to.draft_id, {"everywhere": to.everywhere})
-    return (await sessions_page(call, changed, to.offset)).redraw()
+@action("bs")
+async def press_sessions(call: ChatContext, draft_id: int, offset: int, everywhere: bool) -> ButtonReply:
+    """Shows the sessions to choose from, starting at an offset; `everywhere`: of all conversations."""
+    changed = await change_draft(call, draft_id, {"everywhere": everywhere})
+    return (await sessions_page(call, changed, offset)).redraw()
 
 
-@pressed(TakeSession)
-async def press_session(call: ChatContext, to: TakeSession) -> ButtonReply:
-    changed = await choose_part(call, to.draft_id, to.session_id, PartAsked() if to.on else None)
-    return (await sessions_page(call, changed, to.offset)).redraw()
+@action("bt")
+async def press_take(call: ChatContext, draft_id: int, session_id: int, on: bool, offset: int) -> ButtonReply:
+    """Adds or removes a session; `offset` is the page to show."""
+    changed = await choose_part(call, draft_id, session_id, PartAsked() if on else None)
+    return (await sessions_page(call, changed, offset)).redraw()
 
 
-@pressed(ShowDraft)
-async def press_back(call: ChatContext, to: ShowDraft) -> ButtonReply:
-    return draft_page(await read_draft(call, to.draft_id)).redraw()
+@action("bc")
+async def press_draft(call: ChatContext, draft_id: int) -> ButtonReply:
+    """Shows the draft."""
+    return draft_page(await read_draft(call, draft_id)).redraw()
 
 
-@pressed(ChooseBudget)
-async def press_budget(call: ChatContext, to: ChooseBudget) -> ButtonReply:
-    if not to.budget:
+@action("bb")
+async def press_budget(call: ChatContext, draft_id: int, budget: int) -> ButtonReply:
+    """Sets the budget in tokens; 0 asks for one."""
+    if not budget:
         bounds = f"{LEAST_BUDGET:,} to {MOST_BUDGET:,} tokens"
-        asked = f"{question('compose', to.draft_id)} – reply to this message with the budget, {bounds}."
+        asked = f"{question('compose', draft_id)} – reply to this message with the budget, {bounds}."
         return ButtonReply(says=CommandReply(asked, asks="8.5k"))
-    return draft_page(await change_draft(call, to.draft_id, {"budget": to.budget})).redraw()
+    return draft_page(await change_draft(call, draft_id, {"budget": budget})).redraw()
 
 
 @answers("compose")
@@ -125,35 +117,41 @@ async def hear_budget(call: ChatContext, draft_id: int) -> CommandReply:
     return draft_page(changed).returning(changed)
 
 
-@pressed(ChooseStrategy)
-async def press_strategy(call: ChatContext, to: ChooseStrategy) -> ButtonReply:
-    return draft_page(await change_draft(call, to.draft_id, {"strategy": to.strategy})).redraw()
+@action("by")
+async def press_strategy(call: ChatContext, draft_id: int, strategy: Strategy) -> ButtonReply:
+    """Sets how the budget is shared."""
+    return draft_page(await change_draft(call, draft_id, {"strategy": strategy})).redraw()
 
 
-@pressed(ShowPart)
-async def press_part(call: ChatContext, to: ShowPart) -> ButtonReply:
-    return part_page(await read_draft(call, to.draft_id), to.session_id).redraw()
+@action("bp")
+async def press_part(call: ChatContext, draft_id: int, session_id: int) -> ButtonReply:
+    """Shows what can be included of a session."""
+    return part_page(await read_draft(call, draft_id), session_id).redraw()
 
 
-@pressed(ChooseVersion)
-async def press_version(call: ChatContext, to: ChooseVersion) -> ButtonReply:
-    version = None if to.version == AUTO else to.version
-    return draft_page(await choose_version(call, to.draft_id, to.session_id, version)).redraw()
+@action("bv")
+async def press_version(call: ChatContext, draft_id: int, session_id: int, version: str) -> ButtonReply:
+    """Chooses what to include of a session: auto, original, new or a version such as v002."""
+    chosen = None if version == AUTO else version
+    return draft_page(await choose_version(call, draft_id, session_id, chosen)).redraw()
 
 
-@pressed(AllocatePart)
-async def press_share(call: ChatContext, to: AllocatePart) -> ButtonReply:
-    return part_page(await allocate(call, to.draft_id, to.session_id, to.tokens or None), to.session_id).redraw()
+@action("ba")
+async def press_share(call: ChatContext, draft_id: int, session_id: int, tokens: int) -> ButtonReply:
+    """Sets the tokens of a session; 0: its share of the budget."""
+    return part_page(await allocate(call, draft_id, session_id, tokens or None), session_id).redraw()
 
 
-@pressed(MovePart)
-async def press_move(call: ChatContext, to: MovePart) -> ButtonReply:
-    return part_page(await move_part(call, to.draft_id, to.session_id, to.later), to.session_id).redraw()
+@action("bw")
+async def press_move(call: ChatContext, draft_id: int, session_id: int, later: bool) -> ButtonReply:
+    """Moves a session by one place."""
+    return part_page(await move_part(call, draft_id, session_id, later), session_id).redraw()
 
 
-@pressed(MakeDraft)
-async def press_make(call: ChatContext, to: MakeDraft) -> ButtonReply:
-    return composed_page(await make_draft(call, to.draft_id)).redraw()
+@action("bm")
+async def press_make(call: ChatContext, draft_id: int) -> ButtonReply:
+    """Makes the composition of a draft."""
+    return composed_page(await make_draft(call, draft_id)).redraw()
 
 
 async def sessions_page(call: ChatContext, now: Drafted, offset: int) -> CommandReply:
@@ -162,14 +160,14 @@ async def sessions_page(call: ChatContext, now: Drafted, offset: int) -> Command
     found = await sessions_to_choose(call, draft, offset, PAGE)
     others = button(
         "‹ Only this conversation" if draft.everywhere else "All conversations ›",
-        ChooseSessions(now.id, 0, not draft.everywhere),
+        press_sessions(now.id, 0, not draft.everywhere),
     )
     if not found.sessions:
         return CommandReply("There are no sessions here to compose.", rows=[[others]])
     rows = [[session_button(call, now, one, offset)] for one in found.sessions]
-    rows += step_rows(offset, PAGE, found.total, lambda to: ChooseSessions(now.id, to, draft.everywhere))
+    rows += step_rows(offset, PAGE, found.total, lambda to: press_sessions(now.id, to, draft.everywhere))
     chosen = f" {pluralize(len(draft.parts), 'session')} chosen." if draft.parts else ""
-    rows.append([others, *([button(f"Next ({len(draft.parts)}) ›", ShowDraft(now.id))] if draft.parts else [])])
+    rows.append([others, *([button(f"Next ({len(draft.parts)}) ›", press_draft(now.id))] if draft.parts else [])])
     text = f"🧩 **{escape_markdown(draft.name)}**\n\nWhich sessions belong together?{chosen}"
     return CommandReply(text, rows=rows)
 
@@ -179,7 +177,7 @@ def session_button(call: ChatContext, now: Drafted, one: ComposableSession, offs
     on = one.id in now.draft.parts
     name = shorten(one.title or one.words or "…", 30)
     label = f"{'☑' if on else '☐'} {name} · {local(one.first, call.zone):%d %b} · {format_tokens(one.tokens)}"
-    return button(label, TakeSession(now.id, one.id, not on, offset))
+    return button(label, press_take(now.id, one.id, not on, offset))
 
 
 def draft_page(now: Drafted) -> CommandReply:
@@ -212,17 +210,17 @@ def plan_line(part: ComposedPart) -> str:
 def draft_rows(now: Drafted) -> list[list[Button]]:
     """Returns the buttons of a draft."""
     draft, key = now.draft, now.id
-    budgets = [button(tick(f"{one // 1000}k", one == draft.budget), ChooseBudget(key, one)) for one in BUDGETS]
+    budgets = [button(tick(f"{one // 1000}k", one == draft.budget), press_budget(key, one)) for one in BUDGETS]
     own = tick("Other", draft.budget not in BUDGETS)
     shares = [
-        button(tick(label, name == draft.strategy), ChooseStrategy(key, name))
+        button(tick(label, name == draft.strategy), press_strategy(key, name))
         for name, (label, _) in STRATEGIES.items()
     ]
-    numbers = [button(f"{place} ⚙", ShowPart(key, part.session_id)) for place, part in enumerate(now.parts, 1)]
-    rows = [[*budgets, button(own, ChooseBudget(key, 0))], shares]
+    numbers = [button(f"{place} ⚙", press_part(key, part.session_id)) for place, part in enumerate(now.parts, 1)]
+    rows = [[*budgets, button(own, press_budget(key, 0))], shares]
     rows += [numbers[first : first + 5] for first in range(0, len(numbers), 5)]
-    last = [button("‹ Sessions", ChooseSessions(key, 0, draft.everywhere))]
-    return [*rows, [*last, *([button("✅ Make it", MakeDraft(key))] if now.plan else [])]]
+    last = [button("‹ Sessions", press_sessions(key, 0, draft.everywhere))]
+    return [*rows, [*last, *([button("✅ Make it", press_make(key))] if now.plan else [])]]
 
 
 def tick(label: str, chosen: bool) -> str:
@@ -239,11 +237,11 @@ def part_page(now: Drafted, session_id: int) -> CommandReply:
     lines.append(escape_sentence(now.wrong) if now.wrong else "What should I use for it?")
     chosen = part.asked.version or AUTO
     rows = [
-        [button(tick(label, version == chosen), ChooseVersion(now.id, session_id, version))]
+        [button(tick(label, version == chosen), press_version(now.id, session_id, version))]
         for version, label in version_choices(part)
     ]
     acts = [*share_rows(now, part), *place_rows(now, part)]
-    out = [button("🗑 Leave it out", TakeSession(now.id, session_id, False, 0)), button("‹ Back", ShowDraft(now.id))]
+    out = [button("🗑 Leave it out", press_take(now.id, session_id, False, 0)), button("‹ Back", press_draft(now.id))]
     return CommandReply("\n\n".join(lines), rows=[*rows, *acts, out])
 
 
@@ -274,14 +272,14 @@ def share_rows(now: Drafted, part: ComposedPart) -> list[list[Button]]:
     more, less = two_digits(share * 4 // 3), two_digits(share * 3 // 4)
     row = []
     if 0 < share < (part.tokens or 0):
-        row.append(button("Larger share", AllocatePart(now.id, part.session_id, more)))
-    row += [button("Smaller share", AllocatePart(now.id, part.session_id, less))] if less else []
-    row += [button("↩ Usual share", AllocatePart(now.id, part.session_id, 0))] if own else []
+        row.append(button("Larger share", press_share(now.id, part.session_id, more)))
+    row += [button("Smaller share", press_share(now.id, part.session_id, less))] if less else []
+    row += [button("↩ Usual share", press_share(now.id, part.session_id, 0))] if own else []
     return [row] if row else []
 
 
 def place_rows(now: Drafted, part: ComposedPart) -> list[list[Button]]:
     """Returns the buttons that move a session among the others."""
-    row = [button("↑ Earlier", MovePart(now.id, part.session_id, False))] if part != now.parts[0] else []
-    row += [button("↓ Later", MovePart(now.id, part.session_id, True))] if part != now.parts[-1] else []
+    row = [button("↑ Earlier", press_move(now.id, part.session_id, False))] if part != now.parts[0] else []
+    row += [button("↓ Later", press_move(now.id, part.session_id, True))] if part != now.parts[-1] else []
     return [row] if row else []

@@ -18,9 +18,9 @@ from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.rows.contexts.composition import ComposedPart, Composition
-from relay.surfaces.chat.callbacks import AboutComposition, Callback
+from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action, pressed
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 
 PAGE = 6
@@ -28,38 +28,16 @@ NOTHING_YET = "There are no compositions yet. /compose puts past sessions togeth
 STATES = {"making": "⏳ being made", "ready": "✅ ready", "over": "⚠️ over its budget", "failed": "⚠️ couldn't be made"}
 
 
-class ListCompositions(Callback, code="bl"):
-    """Shows the compositions starting at an offset."""
-
-    offset: int
-
-
-class OpenComposition(AboutComposition, code="bo"):
-    """Shows one composition."""
-
-
-class BeginWith(AboutComposition, code="bu"):
+class BeginWith(Callback, code="bu"):
     """Begins a new conversation with it."""
 
-
-class MakeAgain(AboutComposition, code="br"):
-    """Makes it again, with what has been said since."""
+    composition_id: int
 
 
-class DownloadComposition(AboutComposition, code="be"):
-    """Sends it as a file."""
-
-
-class DropComposition(AboutComposition, code="bx"):
-    """Asks whether to drop it, unless the settings say not to ask."""
-
-
-class ConfirmDrop(AboutComposition, code="bd"):
-    """Drops it."""
-
-
-class ChangeComposition(AboutComposition, code="bg"):
+class ChangeComposition(Callback, code="bg"):
     """Chooses other parts, budget or shares for it."""
+
+    composition_id: int
 
 
 async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
@@ -72,9 +50,9 @@ async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
     for number, one in numbered:
         sessions = pluralize(len(one.parts), "session")
         lines.append(f"**{number}** · {escape_markdown(one.name)} · {STATES[one.status]}\n{sessions} · {size(one)}")
-    rows = [[button(str(number), OpenComposition(one.id)) for number, one in numbered]]
+    rows = [[button(str(number), press_open(one.id)) for number, one in numbered]]
     return CommandReply(
-        "\n\n".join(lines), rows=[*rows, *step_rows(offset, PAGE, found.total, ListCompositions)], result=found
+        "\n\n".join(lines), rows=[*rows, *step_rows(offset, PAGE, found.total, turn_page)], result=found
     )
 
 
@@ -99,14 +77,16 @@ async def begin_named(call: ChatContext, name: str) -> CommandReply:
     return describe_begun(await use_composition(call, one.id))
 
 
-@pressed(ListCompositions)
-async def turn_page(call: ChatContext, to: ListCompositions) -> ButtonReply:
-    return (await list_page(call, to.offset)).redraw()
+@action("bl")
+async def turn_page(call: ChatContext, offset: int) -> ButtonReply:
+    """Shows the compositions starting at an offset."""
+    return (await list_page(call, offset)).redraw()
 
 
-@pressed(OpenComposition)
-async def press_open(call: ChatContext, to: OpenComposition) -> ButtonReply:
-    return composed_page(await open_composition(call, to.composition_id)).redraw()
+@action("bo")
+async def press_open(call: ChatContext, composition_id: int) -> ButtonReply:
+    """Shows one composition."""
+    return composed_page(await open_composition(call, composition_id)).redraw()
 
 
 @pressed(BeginWith)
@@ -114,28 +94,32 @@ async def press_begin(call: ChatContext, to: BeginWith) -> ButtonReply:
     return ButtonReply(says=describe_begun(await use_composition(call, to.composition_id)))
 
 
-@pressed(MakeAgain)
-async def press_again(call: ChatContext, to: MakeAgain) -> ButtonReply:
-    return composed_page(await compose_again(call, to.composition_id)).redraw("Made again.")
+@action("br")
+async def press_again(call: ChatContext, composition_id: int) -> ButtonReply:
+    """Makes it again, with what has been said since."""
+    return composed_page(await compose_again(call, composition_id)).redraw("Made again.")
 
 
-@pressed(DownloadComposition)
-async def press_download(call: ChatContext, to: DownloadComposition) -> ButtonReply:
-    file = await export_composition(call, to.composition_id)
+@action("be")
+async def press_download(call: ChatContext, composition_id: int) -> ButtonReply:
+    """Sends it as a file."""
+    file = await export_composition(call, composition_id)
     return ButtonReply(says=CommandReply("", file=file, private=True))
 
 
-@pressed(DropComposition)
-async def press_drop(call: ChatContext, to: DropComposition) -> ButtonReply:
-    one = await open_composition(call, to.composition_id)
+@action("bx")
+async def press_drop(call: ChatContext, composition_id: int) -> ButtonReply:
+    """Asks whether to drop it, unless the settings say not to ask."""
+    one = await open_composition(call, composition_id)
     if drop_asks(call, one):
         return ButtonReply(text=ask_to_drop(one), rows=drop_rows(one))
     return await _drop(call, one.id)
 
 
-@pressed(ConfirmDrop, confirms=True)
-async def press_confirm(call: ChatContext, to: ConfirmDrop) -> ButtonReply:
-    return await _drop(call, to.composition_id)
+@action("bd", confirms=True)
+async def press_confirm(call: ChatContext, composition_id: int) -> ButtonReply:
+    """Drops it."""
+    return await _drop(call, composition_id)
 
 
 async def _drop(call: ChatContext, composition_id: int) -> ButtonReply:
@@ -163,10 +147,10 @@ def page_rows(one: Composition) -> list[list[Button]]:
     if one.status == "ready":
         rows.append([button("▶️ Begin with it", BeginWith(one.id))])
     if one.status != "making":
-        again = button("↻ Make it again", MakeAgain(one.id))
+        again = button("↻ Make it again", press_again(one.id))
         rows.append([button("✏️ Change", ChangeComposition(one.id)), again])
-    last = [button("⬇️ Download", DownloadComposition(one.id))] if one.total_tokens is not None else []
-    return [*rows, [*last, button("🗑 Drop", DropComposition(one.id))]]
+    last = [button("⬇️ Download", press_download(one.id))] if one.total_tokens is not None else []
+    return [*rows, [*last, button("🗑 Drop", press_drop(one.id))]]
 
 
 def part_line(part: ComposedPart) -> str:
@@ -222,7 +206,7 @@ def ask_to_drop(one: Composition) -> str:
 
 def drop_rows(one: Composition) -> list[list[Button]]:
     """Returns the buttons under that question."""
-    return [[button("🗑 Drop it", ConfirmDrop(one.id)), button("‹ Keep it", OpenComposition(one.id))]]
+    return [[button("🗑 Drop it", press_confirm(one.id)), button("‹ Keep it", press_open(one.id))]]
 
 
 def dropped_line(name: str, active: int) -> str:

@@ -13,11 +13,10 @@ from relay.core.models import Button, Rows
 from relay.core.prices import format_dollars
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.contexts.buttons import OpenSession
 from relay.surfaces.chat.contexts.draft import KEEPITS, LEVELS, PRESETS, Draft, draft_of
-from relay.surfaces.chat.contexts.session_buttons import OpenSession
 from relay.surfaces.chat.contexts.version import show_making
-from relay.surfaces.chat.contexts.version_buttons import ChangeDraft, CompressSession, MakeVersion, ShowPreview
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
 RATIOS = (5, 10, 30, 50)
@@ -40,34 +39,38 @@ async def compress(call: ChatContext) -> CommandReply:
     return CommandReply(preview_text(found), rows=preview_rows(found), result=found)
 
 
-@pressed(CompressSession)
-async def press_compress(call: ChatContext, to: CompressSession) -> ButtonReply:
-    found = await compress_command(call, Wish(), to.session_id)
-    back = [button("‹ Session", OpenSession(to.session_id, to.offset))]
+@action("oc")
+async def press_compress(call: ChatContext, session_id: int, offset: int = 0) -> ButtonReply:
+    """Shows the preview of a version of a session; `offset` leads back to the list of sessions."""
+    found = await compress_command(call, Wish(), session_id)
+    back = [button("‹ Session", OpenSession(session_id, offset))]
     return ButtonReply(text=preview_text(found), rows=[*preview_rows(found), back])
 
 
-@pressed(ShowPreview)
-async def press_preview(call: ChatContext, to: ShowPreview) -> ButtonReply:
-    found = await preview(call, to.session_id, to.draft)
+@action("lw")
+async def press_preview(call: ChatContext, session_id: int, draft: Draft) -> ButtonReply:
+    """Shows the preview of a version."""
+    found = await preview(call, session_id, draft)
     return ButtonReply(text=preview_text(found), rows=preview_rows(found))
 
 
-@pressed(ChangeDraft)
-async def press_change(call: ChatContext, to: ChangeDraft) -> ButtonReply:
-    found = await preview(call, to.session_id, to.draft)
-    return ButtonReply(text=preview_text(found), rows=await change_rows(call, found, to.draft))
+@action("le")
+async def press_change(call: ChatContext, session_id: int, draft: Draft) -> ButtonReply:
+    """Shows the settings of a version, to be changed."""
+    found = await preview(call, session_id, draft)
+    return ButtonReply(text=preview_text(found), rows=await change_rows(call, found, draft))
 
 
-@pressed(MakeVersion, confirms=True)
-async def press_make(call: ChatContext, to: MakeVersion) -> ButtonReply:
-    made = await make_version(call, to.session_id, to.draft.settings(), to.draft.source or None)
+@action("lv", confirms=True)
+async def press_make(call: ChatContext, session_id: int, draft: Draft) -> ButtonReply:
+    """Makes a version."""
+    made = await make_version(call, session_id, draft.settings(), draft.source or None)
     if made.version is not None:
         return show_making(await tell_when_ready(call, made.version.id))
-    without = replace(to.draft, method="extract")
+    without = replace(draft, method="extract")
     rows = [
-        [button("Make it without a model", MakeVersion(to.session_id, without))],
-        [button("‹ Back", ShowPreview(to.session_id, to.draft))],
+        [button("Make it without a model", press_make(session_id, without))],
+        [button("‹ Back", press_preview(session_id, draft))],
     ]
     return ButtonReply(text=f"{escape_markdown(made.detail)}\n\n{WITHOUT}", rows=rows, result=made)
 
@@ -149,14 +152,12 @@ def preview_rows(found: CompressionPreview) -> list[list[Button]]:
     draft = draft_of(found.settings, found.source_id)
     rows = [
         [
-            button("Make it", MakeVersion(found.session_id, draft)),
-            button("Change…", ChangeDraft(found.session_id, draft)),
+            button("Make it", press_make(found.session_id, draft)),
+            button("Change…", press_change(found.session_id, draft)),
         ]
     ]
     if found.no_model:
-        rows.append(
-            [button("Make it without a model", MakeVersion(found.session_id, replace(draft, method="extract")))]
-        )
+        rows.append([button("Make it without a model", press_make(found.session_id, replace(draft, method="extract")))])
     return rows
 
 
@@ -166,7 +167,7 @@ async def change_rows(call: ChatContext, found: CompressionPreview, draft: Draft
     def row(*choices: tuple[str, dict[str, Any]]) -> list[Button]:
         made = [(label, replace(draft, **change)) for label, change in choices]
         return [
-            button(f"{'✓ ' if same(one, draft) else ''}{label}", ChangeDraft(found.session_id, one))
+            button(f"{'✓ ' if same(one, draft) else ''}{label}", press_change(found.session_id, one))
             for label, one in made
         ]
 
@@ -189,5 +190,5 @@ async def change_rows(call: ChatContext, found: CompressionPreview, draft: Draft
     if versions:
         own = [(one.short, {"source": one.id}) for one in versions[:SOURCES]]
         rows.append(row(("From all messages", {"source": 0}), *((f"From {name}", change) for name, change in own)))
-    back = button("‹ Back", ShowPreview(found.session_id, draft))
-    return [*rows, [back, button("Make it", MakeVersion(found.session_id, draft))]]
+    back = button("‹ Back", press_preview(found.session_id, draft))
+    return [*rows, [back, button("Make it", press_make(found.session_id, draft))]]

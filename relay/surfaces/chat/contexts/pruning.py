@@ -13,22 +13,12 @@ from relay.core.errors import CommandRefused
 from relay.core.models import Button, Rows
 from relay.core.text import escape_markdown, format_tokens, pluralize, shorten
 from relay.memory.rows.contexts.versions import OpenedVersion, Version, VersionRow
-from relay.surfaces.chat.callbacks import decode
+from relay.surfaces.chat.callbacks import Callback, decode
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.contexts.buttons import ListVersions, OpenSession
 from relay.surfaces.chat.contexts.comparison import comparison
-from relay.surfaces.chat.contexts.session_buttons import OpenSession
 from relay.surfaces.chat.contexts.version import show_making, use_rows
-from relay.surfaces.chat.contexts.version_buttons import (
-    CompareSelected,
-    ConfirmPruning,
-    ListVersions,
-    OpenVersion,
-    PruneSelected,
-    SelectVersion,
-    UndoNight,
-    UndoPruning,
-)
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action, pressed
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 from relay.surfaces.chat.times import day
 
@@ -45,6 +35,16 @@ async def press_versions(call: ChatContext, to: ListVersions) -> ButtonReply:
     return await _page(call, to.session_id, _selection(call), to.offset)
 
 
+class SelectVersion(Callback, code="ld"):
+    """Selects or deselects a version. The buttons of the message hold the selection."""
+
+    version_id: int
+    chosen: bool = False
+    """Whether it is selected now."""
+    offset: int = 0
+    """The page to show."""
+
+
 @pressed(SelectVersion)
 async def press_select(call: ChatContext, to: SelectVersion) -> ButtonReply:
     one = (await open_version(call, to.version_id, 0, 0)).version
@@ -52,9 +52,10 @@ async def press_select(call: ChatContext, to: SelectVersion) -> ButtonReply:
     return await _page(call, one.session_id, chosen, to.offset)
 
 
-@pressed(OpenVersion)
-async def press_version(call: ChatContext, to: OpenVersion) -> ButtonReply:
-    opened = await open_version(call, to.version_id, 0, BEGINNING)
+@action("lo")
+async def press_version(call: ChatContext, version_id: int) -> ButtonReply:
+    """Shows one version."""
+    opened = await open_version(call, version_id, 0, BEGINNING)
     one = opened.version
     back = [button("‹ Versions", ListVersions(one.session_id))]
     if one.status != "ready":
@@ -63,17 +64,19 @@ async def press_version(call: ChatContext, to: OpenVersion) -> ButtonReply:
     return ButtonReply(text=_describe(call, opened), rows=[*use_rows(one), back])
 
 
-@pressed(PruneSelected)
-async def press_prune(call: ChatContext, to: PruneSelected) -> ButtonReply:
-    plan = await plan_pruning(call, to.session_id, _selection(call))
+@action("lp")
+async def press_prune(call: ChatContext, session_id: int) -> ButtonReply:
+    """Asks whether to drop the selected versions."""
+    plan = await plan_pruning(call, session_id, _selection(call))
     if plan.asks:
-        return _confirm(to.session_id, plan)
-    return await _prune(call, to.session_id, False)
+        return _confirm(session_id, plan)
+    return await _prune(call, session_id, False)
 
 
-@pressed(ConfirmPruning, confirms=True)
-async def press_confirm(call: ChatContext, to: ConfirmPruning) -> ButtonReply:
-    return await _prune(call, to.session_id, to.force)
+@action("ly", confirms=True)
+async def press_confirm(call: ChatContext, session_id: int, force: bool) -> ButtonReply:
+    """Drops the selected versions; with `force` also those in use."""
+    return await _prune(call, session_id, force)
 
 
 async def _prune(call: ChatContext, session_id: int, force: bool) -> ButtonReply:
@@ -81,29 +84,32 @@ async def _prune(call: ChatContext, session_id: int, force: bool) -> ButtonReply
     plan = await plan_pruning(call, session_id, _selection(call))
     gone = await prune(call, [one.id for one in plan.versions], force)
     text = f"Pruned: {', '.join(one.short for one in gone)} ({_size(gone)}). You can undo this for ten minutes."
-    back = [button("Undo", UndoPruning(session_id, gone[0].id)), button("‹ Versions", ListVersions(session_id))]
+    back = [button("Undo", press_undo(session_id, gone[0].id)), button("‹ Versions", ListVersions(session_id))]
     return ButtonReply("Done.", text, [back], result=gone)
 
 
-@pressed(UndoPruning)
-async def press_undo(call: ChatContext, to: UndoPruning) -> ButtonReply:
-    await restore_versions(call, to.version_id)
-    return replace(await _page(call, to.session_id, set()), toast="Restored.")
+@action("lu")
+async def press_undo(call: ChatContext, session_id: int, version_id: int) -> ButtonReply:
+    """Brings back what was pruned together with a version."""
+    await restore_versions(call, version_id)
+    return replace(await _page(call, session_id, set()), toast="Restored.")
 
 
 def undo_rows(version_id: int) -> Rows:
     """Returns the button under a digest that reports dropped versions."""
-    return [[button("↩ Restore", UndoNight(version_id))]]
+    return [[button("↩ Restore", press_undo_night(version_id))]]
 
 
-@pressed(UndoNight)
-async def press_undo_night(call: ChatContext, to: UndoNight) -> ButtonReply:
-    back = await restore_versions(call, to.version_id)
+@action("lg")
+async def press_undo_night(call: ChatContext, version_id: int) -> ButtonReply:
+    """Brings back what the night dropped together with a version."""
+    back = await restore_versions(call, version_id)
     return ButtonReply(f"Restored {pluralize(len(back), 'version')}.", rows=[], result=back)
 
 
-@pressed(CompareSelected)
-async def press_compare(call: ChatContext, to: CompareSelected) -> ButtonReply:
+@action("lm")
+async def press_compare(call: ChatContext, session_id: int) -> ButtonReply:
+    """Shows the two selected versions side by side."""
     chosen = sorted(_selection(call))
     if len(chosen) != 2:
         raise CommandRefused("First tap the two versions to compare.")
@@ -133,10 +139,10 @@ async def _page(call: ChatContext, session_id: int, chosen: set[int], offset: in
     lines = [f"**Versions** ({found.total})", *(_line(call, one) for one in listed)]
     if selected:
         lines.append(f"Selected: {pluralize(len(selected), 'version')}, {_size(selected)}")
-    acts = [button(f"Prune {len(selected)}…", PruneSelected(session_id))] if selected else []
-    acts += [button("Compare", CompareSelected(session_id))] if len(selected) == 2 else []
+    acts = [button(f"Prune {len(selected)}…", press_prune(session_id))] if selected else []
+    acts += [button("Compare", press_compare(session_id))] if len(selected) == 2 else []
     rows = [[*([_select(one, chosen, offset)] if one.status != "due" else []),
-             button(f"Open {one.short}", OpenVersion(one.id))] for one in listed]  # fmt: skip
+             button(f"Open {one.short}", press_version(one.id))] for one in listed]  # fmt: skip
     rows += [[_select(one, chosen, offset)] for one in selected if one.id not in shown]
     rows += step_rows(offset, PAGE, found.total, lambda to: ListVersions(session_id, to))
     return ButtonReply(text="\n\n".join(lines), rows=[*rows, *([acts] if acts else []), back])
@@ -159,7 +165,7 @@ def _confirm(session_id: int, plan: PruningPlan) -> ButtonReply:
             lines.append(f"⚠️ {one.short} is used in {names}. Its text stays there.")
     yes = button(
         f"Prune {len(chosen)} anyway" if plan.active else f"Yes, prune {len(chosen)}",
-        ConfirmPruning(session_id, plan.active),
+        press_confirm(session_id, plan.active),
     )
     kept = [[button(f"☑ {one.short}", SelectVersion(one.id, True))] for one in chosen]
     return ButtonReply(text="\n\n".join(lines), rows=[[yes], *kept, [button("‹ Keep them", ListVersions(session_id))]])

@@ -11,22 +11,13 @@ from relay.core.text import escape_markdown, format_tokens, pluralize, shorten
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.rows.contexts.library import OriginalMessage
 from relay.memory.rows.sessions import SaidWords, Session, SessionPage
-from relay.surfaces.chat.callbacks import AboutSession
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.compose_buttons import UseSession
-from relay.surfaces.chat.contexts.marker_buttons import ListSessionKeepits
-from relay.surfaces.chat.contexts.session_buttons import (
-    EarlierOpenSession,
-    ListSessions,
-    OpenSession,
-    RegisterSession,
-)
+from relay.surfaces.chat.contexts.buttons import ListVersions, OpenSession
+from relay.surfaces.chat.contexts.compose import press_use
+from relay.surfaces.chat.contexts.compress import press_compress
+from relay.surfaces.chat.contexts.markers.keepit import open_session_markers
 from relay.surfaces.chat.contexts.space_settings import show_or_change
-from relay.surfaces.chat.contexts.version_buttons import (
-    CompressSession,
-    ListVersions,
-)
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, app_rows, button, step_rows
 from relay.surfaces.chat.times import local, moment
 
@@ -48,14 +39,16 @@ async def sessions(call: ChatContext) -> CommandReply:
     return CommandReply(await _describe(call, one), rows=_rows(one, 0), result=one)
 
 
-@pressed(ListSessions)
-async def turn_page(call: ChatContext, to: ListSessions) -> ButtonReply:
-    return (await page(call, to.offset)).redraw()
+@action("kp")
+async def turn_page(call: ChatContext, offset: int) -> ButtonReply:
+    """Shows the sessions starting at an offset."""
+    return (await page(call, offset)).redraw()
 
 
-@pressed(EarlierOpenSession)
-async def press_earlier(call: ChatContext, to: EarlierOpenSession) -> ButtonReply:
-    return await press_session(call, OpenSession(to.session_id, to.offset))
+@action("ko")
+async def press_earlier(call: ChatContext, session_id: int, offset: int) -> ButtonReply:
+    """The same, as earlier versions wrote it."""
+    return await press_session(call, OpenSession(session_id, offset))
 
 
 @pressed(OpenSession)
@@ -64,10 +57,11 @@ async def press_session(call: ChatContext, to: OpenSession) -> ButtonReply:
     return ButtonReply(text=await _describe(call, one), rows=_rows(one, to.offset))
 
 
-@pressed(RegisterSession)
-async def press_register(call: ChatContext, to: RegisterSession) -> ButtonReply:
-    one = await (register_session if to.on else unregister_session)(call, to.session_id)
-    toast = "It's in the library now." if to.on else "Removed from the library. Its versions and markers stay."
+@action("or")
+async def press_register(call: ChatContext, session_id: int, on: bool) -> ButtonReply:
+    """Adds a session to the library, or removes it."""
+    one = await (register_session if on else unregister_session)(call, session_id)
+    toast = "It's in the library now." if on else "Removed from the library. Its versions and markers stay."
     return ButtonReply(toast, await _describe(call, one), _rows(one, 0), result=one)
 
 
@@ -90,7 +84,7 @@ async def page(call: ChatContext, offset: int) -> CommandReply:
 def _list_rows(found: SessionPage, offset: int) -> list[list[Button]]:
     own = [button(str(one.number), OpenSession(one.id, offset)) for one in found.sessions]
     linked = [button(f"🔗 {shorten(plain_title(one), 24)}", OpenSession(one.id, offset)) for one in found.linked]
-    return [[*own], *([one] for one in linked), *step_rows(offset, PAGE, found.total, ListSessions)]
+    return [[*own], *([one] for one in linked), *step_rows(offset, PAGE, found.total, turn_page)]
 
 
 async def _describe(call: ChatContext, one: Session) -> str:
@@ -125,13 +119,13 @@ def _rows(one: Session, offset: int) -> list[list[Button]]:
     markers = f"Markers 📌{one.markers}" if one.markers else "Markers"
     library = "Remove from library" if one.registered else "Add to library"
     return [
-        [button("View original", OpenOriginal(one.id, 0)), button(versions, ListVersions(one.id))],
-        [button("Compress", CompressSession(one.id, offset)), button(markers, ListSessionKeepits(one.id))],
+        [button("View original", press_original(one.id, 0)), button(versions, ListVersions(one.id))],
+        [button("Compress", press_compress(one.id, offset)), button(markers, open_session_markers(one.id))],
         [
-            button(library, RegisterSession(one.id, not one.registered)),
-            button("Use in…", UseSession(one.id)),
+            button(library, press_register(one.id, not one.registered)),
+            button("Use in…", press_use(one.id)),
         ],
-        [button("‹ Sessions", ListSessions(offset))],
+        [button("‹ Sessions", turn_page(offset))],
     ]
 
 
@@ -173,20 +167,15 @@ def words(call: ChatContext, said: SaidWords) -> str:
     return f"{who}: {escape_markdown(shorten(remove_markers(said.text), 240))}"
 
 
-class OpenOriginal(AboutSession, code="oo"):
+@action("oo")
+async def press_original(call: ChatContext, session_id: int, offset: int = 0) -> ButtonReply:
     """Shows a session's messages starting at an offset."""
-
-    offset: int = 0
-
-
-@pressed(OpenOriginal)
-async def press_original(call: ChatContext, to: OpenOriginal) -> ButtonReply:
-    found = await open_original(call, to.session_id, to.offset, PAGE)
-    last = min(to.offset + PAGE, found.total)
-    lines = [f"**Messages {min(to.offset + 1, last)}–{last} of {found.total}**"]
+    found = await open_original(call, session_id, offset, PAGE)
+    last = min(offset + PAGE, found.total)
+    lines = [f"**Messages {min(offset + 1, last)}–{last} of {found.total}**"]
     lines += [_line(call, one) for one in found.messages]
-    rows = step_rows(to.offset, PAGE, found.total, lambda at: OpenOriginal(to.session_id, at), ("‹ Earlier", "Later ›"))
-    return ButtonReply(text="\n\n".join(lines), rows=[*rows, [button("‹ Session", OpenSession(to.session_id))]])
+    rows = step_rows(offset, PAGE, found.total, lambda at: press_original(session_id, at), ("‹ Earlier", "Later ›"))
+    return ButtonReply(text="\n\n".join(lines), rows=[*rows, [button("‹ Session", OpenSession(session_id))]])
 
 
 def _line(call: ChatContext, one: OriginalMessage) -> str:

@@ -8,9 +8,8 @@ from typing import Any, Literal
 from relay.commands.contexts.space_settings import change_setting, show_settings
 from relay.core.models import Button, File
 from relay.memory.contexts.space_settings import ContextSettings
-from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
 FILE = "memory-settings.json"
@@ -37,19 +36,6 @@ CHOICES: dict[Key, tuple[tuple[str, str], ...]] = {
 }
 
 
-class ShowSessionSettings(Callback, code="tx"):
-    """Shows a space's session settings, or sends them as a file."""
-
-    to: Literal["page", "file"] = "page"
-
-
-class ChooseSetting(Callback, code="tk"):
-    """Changes one setting."""
-
-    key: Key
-    value: str
-
-
 async def show_or_change(call: ChatContext, words: str) -> CommandReply:
     """Shows the settings, or changes one. `words`: its name and value."""
     name, _, value = words.strip().partition(" ")
@@ -57,18 +43,20 @@ async def show_or_change(call: ChatContext, words: str) -> CommandReply:
     return _page(settings).returning(settings.as_json())
 
 
-@pressed(ShowSessionSettings)
-async def press_settings(call: ChatContext, to: ShowSessionSettings) -> ButtonReply:
+@action("tx")
+async def press_settings(call: ChatContext, to: Literal["page", "file"] = "page") -> ButtonReply:
+    """Shows a space's session settings, or sends them as a file."""
     settings = await show_settings(call)
-    if to.to == "page":
+    if to == "page":
         return _page(settings).redraw()
     file = File(FILE, (json.dumps(settings.as_json(), indent=2) + "\n").encode())
     return ButtonReply(says=CommandReply("Here are your session settings.", file=file, private=True))
 
 
-@pressed(ChooseSetting)
-async def press_setting(call: ChatContext, to: ChooseSetting) -> ButtonReply:
-    return _page(await change_setting(call, PATHS[to.key], to.value)).redraw("Done.")
+@action("tk")
+async def press_setting(call: ChatContext, key: Key, value: str) -> ButtonReply:
+    """Changes one setting."""
+    return _page(await change_setting(call, PATHS[key], value)).redraw("Done.")
 
 
 def _page(settings: ContextSettings) -> CommandReply:
@@ -88,14 +76,14 @@ def _page(settings: ContextSettings) -> CommandReply:
         f"You can set all {len(values) - 1} by name, for example: /sessions settings pinnedWeight 0.9",
     ]
     return CommandReply("\n".join(lines), rows=[*(_choices(key, values) for key in CHOICES),
-                                   [button("Download as JSON", ShowSessionSettings("file"))]])  # fmt: skip
+                                   [button("Download as JSON", press_settings("file"))]])  # fmt: skip
 
 
 def _choices(key: Key, values: dict[str, Any]) -> list[Button]:
     present = values[PATHS[key]]
     word = {True: "on", False: "off"}.get(present, str(present)) if isinstance(present, bool) else str(present)
     return [
-        button(f"{'✓ ' if word == value else ''}{label}", ChooseSetting(key, value)) for value, label in CHOICES[key]
+        button(f"{'✓ ' if word == value else ''}{label}", press_setting(key, value)) for value, label in CHOICES[key]
     ]
 
 

@@ -11,7 +11,7 @@ from relay.core.text import escape_markdown, format_tokens, shorten
 from relay.memory.rows.contexts.library import Suggestion
 from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.session_buttons import OpenSession
+from relay.surfaces.chat.contexts.buttons import OpenSession
 from relay.surfaces.chat.reply import button
 
 NAMED = 3

@@ -6,22 +6,15 @@ from dataclasses import replace
 
 from relay.commands.contexts.compress import Making, await_version, make_without_model
 from relay.commands.contexts.keepit import Passage, keep_passage
-from relay.commands.contexts.version_file import version_file
+from relay.commands.contexts.version_file import Format, version_file
 from relay.commands.contexts.versions import left_out, open_version, read_version
 from relay.core.models import Rows
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.contexts.markers import PRESETS, remove_markers
 from relay.memory.rows.contexts.versions import Version
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.version_buttons import (
-    DownloadVersion,
-    KeepLeftOut,
-    ListLeftOut,
-    ListVersions,
-    LookAtVersion,
-    MakeWithoutModel,
-)
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.contexts.buttons import ListVersions
+from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 from relay.surfaces.chat.times import moment
 
@@ -34,55 +27,58 @@ NOTHING_LEFT_OUT = (
 )
 
 
-@pressed(LookAtVersion)
-async def press_look(call: ChatContext, to: LookAtVersion) -> ButtonReply:
-    return show_making(await await_version(call, to.version_id))
+@action("lh")
+async def press_look(call: ChatContext, version_id: int) -> ButtonReply:
+    """Shows how far a version is."""
+    return show_making(await await_version(call, version_id))
 
 
-@pressed(MakeWithoutModel)
-async def press_without_model(call: ChatContext, to: MakeWithoutModel) -> ButtonReply:
-    return show_making(await make_without_model(call, to.version_id))
+@action("ln")
+async def press_without_model(call: ChatContext, version_id: int) -> ButtonReply:
+    """Makes a requested version, without a model."""
+    return show_making(await make_without_model(call, version_id))
 
 
-@pressed(DownloadVersion)
-async def press_download(call: ChatContext, to: DownloadVersion) -> ButtonReply:
-    opened = await read_version(call, to.version_id)
-    file = version_file(opened, to.format, call.zone)
+@action("lf")
+async def press_download(call: ChatContext, version_id: int, format: Format = "md") -> ButtonReply:
+    """Sends a version as a file."""
+    opened = await read_version(call, version_id)
+    file = version_file(opened, format, call.zone)
     return ButtonReply(says=CommandReply(escape_markdown(opened.version.name), file=file))
 
 
-@pressed(ListLeftOut)
-async def press_left_out(call: ChatContext, to: ListLeftOut) -> ButtonReply:
-    return await left_out_page(call, to)
+@action("lx")
+async def press_left_out(call: ChatContext, version_id: int, offset: int) -> ButtonReply:
+    """Shows the messages that a version left out, starting at an offset; a tap marks one."""
+    return await left_out_page(call, version_id, offset)
 
 
-@pressed(KeepLeftOut)
-async def press_keep(call: ChatContext, to: KeepLeftOut) -> ButtonReply:
-    opened = await open_version(call, to.version_id, 0, 0)
-    done = await keep_passage(call, Passage(message_id=to.message_id), PRESETS["pinned"], "button")
-    page = await left_out_page(call, ListLeftOut(opened.version.id, to.offset))
+@action("lk")
+async def press_keep(call: ChatContext, version_id: int, message_id: int, offset: int) -> ButtonReply:
+    """Marks a message that a version left out; `offset` leads back to the list."""
+    opened = await open_version(call, version_id, 0, 0)
+    done = await keep_passage(call, Passage(message_id=message_id), PRESETS["pinned"], "button")
+    page = await left_out_page(call, opened.version.id, offset)
     return replace(page, toast="📌 Kept word for word from the next version on.", result=done)
 
 
-async def left_out_page(call: ChatContext, to: ListLeftOut) -> ButtonReply:
+async def left_out_page(call: ChatContext, version_id: int, offset: int) -> ButtonReply:
     """Lists messages that a version left out; a tap marks one."""
-    found = await left_out(call, to.version_id, to.offset, PAGE)
-    back = [button("‹ Version", LookAtVersion(to.version_id))]
+    found = await left_out(call, version_id, offset, PAGE)
+    back = [button("‹ Version", press_look(version_id))]
     if not found.total:
         return ButtonReply(text=NOTHING_LEFT_OUT, rows=[back])
     lines = [f"**Left out** ({pluralize(found.total, 'message')}) – tap a number to keep it in later versions"]
-    for number, one in enumerate(found.messages, to.offset + 1):
+    for number, one in enumerate(found.messages, offset + 1):
         who = "me" if one.role == "assistant" else escape_markdown(shorten(one.name or "you", 40))
         text = escape_markdown(shorten(remove_markers(one.text), LONGEST))
         lines.append(f"**{number}** · {moment(one.at, call.zone)} · {who}{' 📌' if one.kept else ''}: {text}")
     keep = [
-        button(f"📌 {number}", KeepLeftOut(to.version_id, one.id, to.offset))
-        for number, one in enumerate(found.messages, to.offset + 1)
+        button(f"📌 {number}", press_keep(version_id, one.id, offset))
+        for number, one in enumerate(found.messages, offset + 1)
         if not one.kept
     ]
-    rows = step_rows(
-        to.offset, PAGE, found.total, lambda offset: ListLeftOut(to.version_id, offset), ("‹ Earlier", "Later ›")
-    )
+    rows = step_rows(offset, PAGE, found.total, lambda at: press_left_out(version_id, at), ("‹ Earlier", "Later ›"))
     return ButtonReply(text="\n\n".join(lines), rows=[keep, *rows, back])
 
 
@@ -91,8 +87,8 @@ def show_making(made: Making) -> ButtonReply:
     one = made.version
     if one is None:
         return ButtonReply(made.detail)
-    without = [button("Make it without a model", MakeWithoutModel(one.id))]
-    again = [button("↻ Progress", LookAtVersion(one.id))]
+    without = [button("Make it without a model", press_without_model(one.id))]
+    again = [button("↻ Progress", press_look(one.id))]
     match made.outcome:
         case "ready":
             return ready(one)
@@ -133,8 +129,8 @@ def use_rows(one: Version) -> Rows:
     """Returns the buttons under a version that is ready: its files, and what it left out."""
     return [
         [
-            button("⬇ Text (.md)", DownloadVersion(one.id, "md")),
-            button("⬇ Data (.jsonl)", DownloadVersion(one.id, "jsonl")),
+            button("⬇ Text (.md)", press_download(one.id, "md")),
+            button("⬇ Data (.jsonl)", press_download(one.id, "jsonl")),
         ],
-        [button("What was left out", ListLeftOut(one.id, 0))],
+        [button("What was left out", press_left_out(one.id, 0))],
     ]

@@ -15,7 +15,7 @@ from relay.memory.rows.search import Hit, MessageHit
 from relay.memory.rows.search_context import OpenedArtefact, OpenedSummary
 from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, pressed, shows
 from relay.surfaces.chat.history.found import artefact_page, format_known_heading, memory_page, summary_page
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.memory_buttons import OpenMemory
@@ -70,23 +70,6 @@ class ShowResults(Callback, code="qp"):
     offset: int
 
 
-class OpenResult(Callback, code="qo"):
-    """Opens a result; `offset` leads back to its page."""
-
-    search_id: int
-    offset: int
-    result: Result
-
-
-class ShowBeside(Callback, code="qc"):
-    """Shows the messages before (b) or after (a) one."""
-
-    search_id: int
-    offset: int
-    message_id: int
-    side: Literal["b", "a"]
-
-
 @shows("search")
 async def search(call: ChatContext) -> CommandReply:
     """Searches messages, memories and summaries of this space, best match first."""
@@ -98,12 +81,13 @@ async def turn_page(call: ChatContext, to: ShowResults) -> ButtonReply:
     return page(call, await search_page(call, to.search_id, to.offset, page_size(call))).redraw()
 
 
-@pressed(OpenResult)
-async def open_result(call: ChatContext, to: OpenResult) -> ButtonReply:
-    back = ShowResults(to.search_id, to.offset)
-    if to.result.kind == "message":
-        return await show_beside(call, back, to.result.id, "around")
-    found = await open_known(call, to.search_id, to.result.kind, to.result.id)
+@action("qo")
+async def open_result(call: ChatContext, search_id: int, offset: int, result: Result) -> ButtonReply:
+    """Opens a result; `offset` leads back to its page."""
+    back = ShowResults(search_id, offset)
+    if result.kind == "message":
+        return await show_beside(call, back, result.id, "around")
+    found = await open_known(call, search_id, result.kind, result.id)
     rows = [[button("‹ Back to the results", back)]]
     if isinstance(found, OpenedSummary):
         return ButtonReply(text=summary_page(call, found), rows=rows)
@@ -114,10 +98,12 @@ async def open_result(call: ChatContext, to: OpenResult) -> ButtonReply:
     return ButtonReply(text=memory_page(call, found), rows=rows)
 
 
-@pressed(ShowBeside)
-async def go_along(call: ChatContext, to: ShowBeside) -> ButtonReply:
-    side: Literal["before", "after"] = "before" if to.side == "b" else "after"
-    return await show_beside(call, ShowResults(to.search_id, to.offset), to.message_id, side)
+@action("qc")
+async def go_along(
+    call: ChatContext, search_id: int, offset: int, message_id: int, side: Literal["b", "a"]
+) -> ButtonReply:
+    """Shows the messages before (b) or after (a) one."""
+    return await show_beside(call, ShowResults(search_id, offset), message_id, "before" if side == "b" else "after")
 
 
 def page_size(call: ChatContext) -> int:
@@ -135,7 +121,7 @@ def page(call: ChatContext, results: SearchResults) -> CommandReply:
     for number, hit in numbered:
         heading = message_heading(call, hit) if isinstance(hit, MessageHit) else format_known_heading(call, hit)
         lines.append(f"**{number}** · {heading}\n{passage(words_of(hit))}")
-    rows = [[button(str(n), OpenResult(search_id, offset, Result(hit.kind, hit.id))) for n, hit in numbered]]
+    rows = [[button(str(n), open_result(search_id, offset, Result(hit.kind, hit.id))) for n, hit in numbered]]
     steps = ("‹ Previous", "More ›")
     rows += step_rows(offset, page_size(call), found.total, lambda to: ShowResults(search_id, to), steps)
     return CommandReply("\n\n".join(lines), rows=rows, result=results)
@@ -180,9 +166,9 @@ async def show_beside(
         lines.append(f"**{mark}{message_heading(call, hit, place=False)}**\n{passage(words_of(hit))}")
     steps = []
     if found.earlier:
-        steps.append(button("‹ Earlier", ShowBeside(back.search_id, back.offset, first.id, "b")))
+        steps.append(button("‹ Earlier", go_along(back.search_id, back.offset, first.id, "b")))
     if found.later:
-        steps.append(button("Later ›", ShowBeside(back.search_id, back.offset, last.id, "a")))
+        steps.append(button("Later ›", go_along(back.search_id, back.offset, last.id, "a")))
     rows = [*([steps] if steps else []), [button("‹ Back to the results", back)]]
     return ButtonReply(text="\n\n".join(lines), rows=rows)
 

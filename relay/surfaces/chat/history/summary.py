@@ -17,9 +17,8 @@ from relay.core.limits import SUMMARY_TOKENS
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.sessions import SummaryInUse, SummaryVersion
 from relay.memory.writing.summaries import LEAST_MESSAGES
-from relay.surfaces.chat.callbacks import AboutVersion, Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.handlers import action, answers, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
 from relay.surfaces.chat.soul.versions import ask_with_text, check_text
 from relay.surfaces.chat.times import moment
@@ -28,34 +27,6 @@ PAGE = 5
 LONGEST = 3400
 """The most characters of a summary: with its heading it fits into one Telegram message, which a button can redraw."""
 HOW = "Write /summary, /summary refresh, /summary correct <the right text>, or /summary history."
-
-
-class RefreshSummary(Callback, code="zr"):
-    """Writes a new summary."""
-
-
-class CorrectSummary(Callback, code="zc"):
-    """Asks for a correction."""
-
-
-class ShowSummary(Callback, code="zp"):
-    """Shows the current summary."""
-
-
-class ListVersions(Callback, code="zh"):
-    """Shows the versions starting at an offset."""
-
-    offset: int
-
-
-class ShowVersion(AboutVersion, code="zv"):
-    """Shows one version."""
-
-
-class RestoreVersion(AboutVersion, code="zs"):
-    """Restores a version, if `of` is still the current one."""
-
-    of: int
 
 
 @shows("summary")
@@ -85,41 +56,47 @@ async def corrected(call: ChatContext, version_id: int) -> CommandReply:
     return await correct(call, call.text, version_id)
 
 
-@pressed(RefreshSummary)
-async def press_refresh(call: ChatContext, _: RefreshSummary) -> ButtonReply:
+@action("zr")
+async def press_refresh(call: ChatContext) -> ButtonReply:
+    """Writes a new summary."""
     done = await refresh_summary(call)
     return present(call, done.present).redraw(failure(done))
 
 
-@pressed(CorrectSummary)
-async def press_correct(call: ChatContext, _: CorrectSummary) -> ButtonReply:
+@action("zc")
+async def press_correct(call: ChatContext) -> ButtonReply:
+    """Asks for a correction."""
     return ButtonReply(says=await ask(call))
 
 
-@pressed(ShowSummary)
-async def press_present(call: ChatContext, _: ShowSummary) -> ButtonReply:
+@action("zp")
+async def press_present(call: ChatContext) -> ButtonReply:
+    """Shows the current summary."""
     return present(call, await read_summary(call)).redraw()
 
 
-@pressed(ListVersions)
-async def press_history(call: ChatContext, to: ListVersions) -> ButtonReply:
-    return (await history(call, to.offset)).redraw()
+@action("zh")
+async def press_history(call: ChatContext, offset: int) -> ButtonReply:
+    """Shows the versions starting at an offset."""
+    return (await history(call, offset)).redraw()
 
 
-@pressed(ShowVersion)
-async def press_version(call: ChatContext, to: ShowVersion) -> ButtonReply:
-    found = await read_summary(call, to.version_id)
+@action("zv")
+async def press_version(call: ChatContext, version_id: int) -> ButtonReply:
+    """Shows one version."""
+    found = await read_summary(call, version_id)
     if found.summary is None:
         return ButtonReply("This version belongs to an earlier conversation.")
-    rows = [[button("‹ History", ListVersions(0))]]
+    rows = [[button("‹ History", press_history(0))]]
     if found.present is not None and found.summary.id != found.present:
-        rows.insert(0, [button("↺ Use this one again", RestoreVersion(found.summary.id, found.present))])
+        rows.insert(0, [button("↺ Use this one again", press_restore(found.summary.id, found.present))])
     return ButtonReply(text=version_text(call, found, found.summary), rows=rows)
 
 
-@pressed(RestoreVersion)
-async def press_restore(call: ChatContext, to: RestoreVersion) -> ButtonReply:
-    done = await restore_summary(call, to.version_id, to.of)
+@action("zs")
+async def press_restore(call: ChatContext, version_id: int, of: int) -> ButtonReply:
+    """Restores a version, if `of` is still the current one."""
+    done = await restore_summary(call, version_id, of)
     toast = "Restored." if done.restored else "The summary has changed since. This is the current one."
     return present(call, done.present).redraw(toast)
 
@@ -142,10 +119,10 @@ def failure(done: RefreshedSummary) -> str:
 def present(call: ChatContext, found: SummaryInUse) -> CommandReply:
     """Renders the current summary, with its buttons."""
     if found.summary is None:
-        rows = [[button("⟳ Write one now", RefreshSummary())]] if found.fresh >= LEAST_MESSAGES else []
+        rows = [[button("⟳ Write one now", press_refresh())]] if found.fresh >= LEAST_MESSAGES else []
         return CommandReply(NONE_YET, rows=rows, result=found)
-    row = [button("⟳ Refresh", RefreshSummary()), button("✎ Correct", CorrectSummary())]
-    row.append(button("History", ListVersions(0)))
+    row = [button("⟳ Refresh", press_refresh()), button("✎ Correct", press_correct())]
+    row.append(button("History", press_history(0)))
     return CommandReply(version_text(call, found, found.summary), rows=[row], result=found)
 
 
@@ -158,8 +135,8 @@ async def history(call: ChatContext, offset: int) -> CommandReply:
     for one in found.versions:
         now = ", current" if one.id == found.present else ""
         lines.append(f"**{one.number}** · {maker(call, one)}{now}\n{escape_markdown(shorten(one.text, 160))}")
-    rows = [[button(str(one.number), ShowVersion(one.id)) for one in found.versions]]
-    rows += [*step_rows(offset, PAGE, found.total, ListVersions), [button("‹ Current summary", ShowSummary())]]
+    rows = [[button(str(one.number), press_version(one.id)) for one in found.versions]]
+    rows += [*step_rows(offset, PAGE, found.total, press_history), [button("‹ Current summary", press_present())]]
     return CommandReply("\n\n".join(lines), rows=rows, result=found)
 
 

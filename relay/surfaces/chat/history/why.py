@@ -15,9 +15,8 @@ from relay.memory.derivations import artefacts
 from relay.memory.rows.turns.record import PromptRecord
 from relay.memory.rows.turns.why import Explanation, KnownFact
 from relay.memory.rows.usage import ToolCall
-from relay.surfaces.chat.callbacks import AboutTurn
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, app_rows, button, wheel_rows
 from relay.surfaces.chat.times import moment
 
@@ -59,25 +58,6 @@ TOOL_NAMES = {
 }
 
 
-class ShowFacts(AboutTurn, code="yp"):
-    """Shows a page of the facts, from 1 on."""
-
-    page: int
-
-
-class ForgetUsedFact(AboutTurn, code="yf"):
-    """Forgets a fact that went into the answer; `page` is shown afterwards."""
-
-    memory_id: int
-    page: int
-
-
-class ShowToolCall(AboutTurn, code="yt"):
-    """Shows a tool call, from 1 on."""
-
-    number: int
-
-
 @shows("why", private=True)
 async def why(call: ChatContext) -> CommandReply:
     """Explains the answer that this replies to, else the last one here."""
@@ -86,23 +66,26 @@ async def why(call: ChatContext) -> CommandReply:
     return CommandReply(text, rows=_rows(call, found, 1), result=found)
 
 
-@pressed(ShowFacts)
-async def turn_page(call: ChatContext, to: ShowFacts) -> ButtonReply:
-    return show_explanation(await explain_turn(call, to.turn_id), to.page, call)
+@action("yp")
+async def turn_page(call: ChatContext, turn_id: int, page: int) -> ButtonReply:
+    """Shows a page of the facts, from 1 on."""
+    return show_explanation(await explain_turn(call, turn_id), page, call)
 
 
-@pressed(ForgetUsedFact)
-async def press_forget(call: ChatContext, to: ForgetUsedFact) -> ButtonReply:
-    done = await forget_fact(call, to.turn_id, to.memory_id)
+@action("yf")
+async def press_forget(call: ChatContext, turn_id: int, memory_id: int, page: int) -> ButtonReply:
+    """Forgets a fact that went into the answer; `page` is shown afterwards."""
+    done = await forget_fact(call, turn_id, memory_id)
     if not done.changes:
         line = "It's already forgotten." if done.gone else "That isn't yours to forget."
-        return show_explanation(done.explanation, to.page, call, line)
-    return show_explanation(done.explanation, to.page, call, "Forgotten.", CommandReply("", done.changes))
+        return show_explanation(done.explanation, page, call, line)
+    return show_explanation(done.explanation, page, call, "Forgotten.", CommandReply("", done.changes))
 
 
-@pressed(ShowToolCall)
-async def press_tool(call: ChatContext, to: ShowToolCall) -> ButtonReply:
-    used = await read_tool_call(call, to.turn_id, to.number)
+@action("yt")
+async def press_tool(call: ChatContext, turn_id: int, number: int) -> ButtonReply:
+    """Shows a tool call, from 1 on."""
+    used = await read_tool_call(call, turn_id, number)
     return ButtonReply("", tool_text(used), tool_rows(used))
 
 
@@ -119,8 +102,8 @@ def tool_text(used: ToolCall) -> str:
 def tool_rows(used: ToolCall) -> list[list[Button]]:
     """Returns the buttons to the other tool calls and back to the explanation."""
     turn = used.turn_id
-    arrows = wheel_rows(used.nr, used.total, lambda number: ShowToolCall(turn, number))
-    return [*arrows, [button("‹ Why this answer", ShowFacts(turn, 1))]]
+    arrows = wheel_rows(used.nr, used.total, lambda number: press_tool(turn, number))
+    return [*arrows, [button("‹ Why this answer", turn_page(turn, 1))]]
 
 
 def show_explanation(
@@ -277,13 +260,13 @@ def fact_rows(found: Explanation, page: int) -> list[list[Button]]:
     rows, page, pages = page_of(found, page)
     turn = found.turn_id
     buttons = [
-        [button(f"🗑 Forget #{row.number}: {shorten(row.content, 30)}", ForgetUsedFact(turn, row.id, page))]
+        [button(f"🗑 Forget #{row.number}: {shorten(row.content, 30)}", press_forget(turn, row.id, page))]
         for row in rows
         if row.status == "active"
     ]
     if found.tool_calls:
-        buttons.append([button(f"🔎 {pluralize(found.tool_calls, 'tool call')}", ShowToolCall(turn, 1))])
-    return buttons + wheel_rows(page, pages, lambda to: ShowFacts(turn, to))
+        buttons.append([button(f"🔎 {pluralize(found.tool_calls, 'tool call')}", press_tool(turn, 1))])
+    return buttons + wheel_rows(page, pages, lambda to: turn_page(turn, to))
 
 
 def describe_tools(tools: Iterable[str]) -> str:

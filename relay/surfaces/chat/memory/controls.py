@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from typing import Literal
 
 from relay.commands.memory.access import GONE, find_space
 from relay.commands.memory.controls import MemorySwitch, count_for_reset, show_controls, switch
@@ -13,11 +14,11 @@ from relay.core.models import Button
 from relay.core.text import parse_number, pluralize
 from relay.memory.rows.controls import Controls
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import answers, pressed
+from relay.surfaces.chat.handlers import action, answers, pressed
 from relay.surfaces.chat.memory.decisions import history
 from relay.surfaces.chat.memory.places import place_of
 from relay.surfaces.chat.memory.spans import HOW, parse_until
-from relay.surfaces.chat.memory_buttons import ListMemories, PressHere, PressSwitch, ShowControls
+from relay.surfaces.chat.memory_buttons import ListMemories, ShowControls
 from relay.surfaces.chat.memory_pages import make_waiting_button
 from relay.surfaces.chat.memory_views import HistoryView, View
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
@@ -118,22 +119,24 @@ async def press_controls(call: ChatContext, to: ShowControls) -> ButtonReply:
     return (await _page(call, await show_controls(call, to.space_id), to.space_id)).redraw()
 
 
-@pressed(PressSwitch)
-async def press_switch(call: ChatContext, to: PressSwitch) -> ButtonReply:
-    if to.to in ("on", "off"):
-        change = MemorySwitch(on=to.to == "on")
-    elif to.to == "end":
+@action("ms")
+async def press_switch(call: ChatContext, space_id: int, to: Literal["on", "off", "2h", "1d", "end"]) -> ButtonReply:
+    """Turns a space's memory on or off, or pauses it."""
+    if to in ("on", "off"):
+        change = MemorySwitch(on=to == "on")
+    elif to == "end":
         change = MemorySwitch(resume=True)
     else:
-        change = MemorySwitch(paused_until=pause_end(call, to.to))
-    return (await _page(call, await switch(call, change, to.space_id), to.space_id)).redraw("Done.")
+        change = MemorySwitch(paused_until=pause_end(call, to))
+    return (await _page(call, await switch(call, change, space_id), space_id)).redraw("Done.")
 
 
-@pressed(PressHere)
-async def press_here(call: ChatContext, to: PressHere) -> ButtonReply:
+@action("mt")
+async def press_here(call: ChatContext, to: Literal["ignore", "use", "quiet", "teach"]) -> ButtonReply:
+    """Sets whether this chat uses memory and adds to it."""
     if not call.private:
         raise NotAllowed(GONE)
-    now = await switch(call, HERE[to.to])
+    now = await switch(call, HERE[to])
     return ButtonReply("Done.", describe_switches(call, now), rows(now, here=True))
 
 
@@ -174,20 +177,20 @@ def rows(now: Controls, here: bool) -> list[list[Button]]:
     """Returns the buttons that would change something."""
     space = now.space_id or 0
     if now.memory == "off":
-        first = [button("🧠 On", PressSwitch(space, "on"))]
+        first = [button("🧠 On", press_switch(space, "on"))]
     elif now.paused_until:
-        first = [button("🧠 Resume", PressSwitch(space, "end")), button("⛔ Off", PressSwitch(space, "off"))]
+        first = [button("🧠 Resume", press_switch(space, "end")), button("⛔ Off", press_switch(space, "off"))]
     else:
         first = [
-            button("💤 2 hours", PressSwitch(space, "2h")),
-            button("💤 1 day", PressSwitch(space, "1d")),
-            button("⛔ Off", PressSwitch(space, "off")),
+            button("💤 2 hours", press_switch(space, "2h")),
+            button("💤 1 day", press_switch(space, "1d")),
+            button("⛔ Off", press_switch(space, "off")),
         ]
     chat = [
-        button("Ignore memory here", PressHere("ignore"))
+        button("Ignore memory here", press_here("ignore"))
         if now.recalls
-        else button("Use memory here", PressHere("use")),
-        button("Don't learn here", PressHere("quiet")) if now.teaches else button("Learn here", PressHere("teach")),
+        else button("Use memory here", press_here("use")),
+        button("Don't learn here", press_here("quiet")) if now.teaches else button("Learn here", press_here("teach")),
     ]
     ways = [button("‹ What I know", ListMemories(space, View()))]
     if now.pending:

@@ -24,9 +24,8 @@ from relay.memory.derivations.artefacts import artefact_kind
 from relay.memory.rows.upkeep.erasure import ErasedCounts, ErasePreview, ErasureStep, MessageLeft
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.memory_buttons import ClearFiles, EraseShown, KeepShown, PurgeBackups
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
@@ -56,8 +55,8 @@ async def preview(call: ChatContext, text: str) -> CommandReply:
     if found is None:
         return CommandReply("I found nothing to erase that matches.", private=True)
     buttons = [
-        button("🔥 Erase for good", EraseShown(found.erasure_id)),
-        button("✖ Keep", KeepShown(found.erasure_id)),
+        button("🔥 Erase for good", erase(found.erasure_id)),
+        button("✖ Keep", keep(found.erasure_id)),
     ]
     return CommandReply(preview_text(call, found), rows=[buttons], private=True, result=found)
 
@@ -129,22 +128,24 @@ def counts(number: ErasedCounts) -> str:
     return ", ".join(one for one in parts if not one.startswith("0 ")) or "nothing"
 
 
-@pressed(KeepShown)
-async def keep(call: ChatContext, to: KeepShown) -> ButtonReply:
-    await keep_shown(call, to.erasure_id)
+@action("xk")
+async def keep(call: ChatContext, erasure_id: int) -> ButtonReply:
+    """Cancels an erasure."""
+    await keep_shown(call, erasure_id)
     return ButtonReply("Kept.", "Nothing was erased.", [])
 
 
-@pressed(EraseShown)
-async def erase(call: ChatContext, to: EraseShown) -> ButtonReply:
-    done = await erase_shown(call, to.erasure_id)
+@action("xe")
+async def erase(call: ChatContext, erasure_id: int) -> ButtonReply:
+    """Erases the content of a preview."""
+    done = await erase_shown(call, erasure_id)
     if done.step is None:
         return ButtonReply("Erasing. I'll finish this in the background.", "🔥 Erasing…", [])
     buttons = []
     if done.clears:
-        buttons.append([button("🧹 Rewrite the database's files now", ClearFiles(to.erasure_id))])
+        buttons.append([button("🧹 Rewrite the database's files now", press_clear(erasure_id))])
     if done.backups:
-        buttons.append([button("🗄 Purge the backups", PurgeBackups(to.erasure_id))])
+        buttons.append([button("🗄 Purge the backups", press_purge(erasure_id))])
     return ButtonReply("Erased.", describe_erased(call, done, done.step), buttons)
 
 
@@ -187,20 +188,22 @@ def place_of(call: ChatContext, one: MessageLeft) -> str:
     return f"[{at}]({link})" if link else at if one.chat_id == call.chat_id else f"{at} in another chat"
 
 
-@pressed(ClearFiles)
-async def press_clear(call: ChatContext, to: ClearFiles) -> ButtonReply:
+@action("xf")
+async def press_clear(call: ChatContext, erasure_id: int) -> ButtonReply:
+    """Rewrites the database's files."""
     try:
         remains = await clear_files(call)
     except RelayError as error:
         return ButtonReply(shorten(str(error), TOAST))
-    return ButtonReply("Done.", rows=other_rows(call.said.rows, ClearFiles), says=CommandReply(remains or CLEARED))
+    return ButtonReply("Done.", rows=other_rows(call.said.rows, press_clear), says=CommandReply(remains or CLEARED))
 
 
-@pressed(PurgeBackups)
-async def press_purge(call: ChatContext, to: PurgeBackups) -> ButtonReply:
+@action("xp")
+async def press_purge(call: ChatContext, erasure_id: int) -> ButtonReply:
+    """Replaces all backups with a fresh one."""
     try:
         removed = await purge_backups(call)
     except RelayError as error:
         return ButtonReply(shorten(str(error), TOAST))
     line = f"Removed {pluralize(removed, 'backup')} and made a fresh one."
-    return ButtonReply(line, rows=other_rows(call.said.rows, PurgeBackups), says=CommandReply(f"🗄 {line}"))
+    return ButtonReply(line, rows=other_rows(call.said.rows, press_purge), says=CommandReply(f"🗄 {line}"))

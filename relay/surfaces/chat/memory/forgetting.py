@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from relay.commands.memory.forget import check_shown, forget_shown, preview_pattern
 from relay.commands.memory.forget import forget as forget_command
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.surfaces.chat.changes import DID_YOU_MEAN, KEEP_IT, candidates, choice_text, find_uncertain, first_rows
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.memory.erase import preview
-from relay.surfaces.chat.memory_buttons import ForgetCandidates, ForgetOne, ForgetShown
+from relay.surfaces.chat.memory_buttons import ForgetCandidates, ForgetOne
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
 ERASE = re.compile(r"(?:--|[—–])erase\b\s*", re.IGNORECASE)
@@ -57,23 +58,24 @@ async def _list_matches(call: ChatContext, pattern: str) -> CommandReply:
     ask = f"🧠 **Forget {pluralize(total, 'memory', 'memories')}?**"
     all_of_them = "it" if total == 1 else f"all {total:,}"
     buttons = [
-        button(f"🗑 Forget {all_of_them}", ForgetShown(turn_id, "y")),
-        button("✖ Keep", ForgetShown(turn_id, "n")),
+        button(f"🗑 Forget {all_of_them}", decide_pattern(turn_id, "y")),
+        button("✖ Keep", decide_pattern(turn_id, "n")),
     ]
     return CommandReply("\n".join([ask, "", *lines, *more]), rows=[buttons], result=found)
 
 
-@pressed(ForgetShown, confirms=True)
-async def decide_pattern(call: ChatContext, to: ForgetShown) -> ButtonReply:
-    if to.decision == "n":
-        await check_shown(call, to.turn_id)
+@action("fp", confirms=True)
+async def decide_pattern(call: ChatContext, turn_id: int, decision: Literal["y", "n", "u"]) -> ButtonReply:
+    """Forgets the memories that match a pattern (y), keeps them (n), or undoes the forgetting (u)."""
+    if decision == "n":
+        await check_shown(call, turn_id)
         return ButtonReply("Kept.", "Nothing was forgotten.", [])
-    done = await forget_shown(call, to.turn_id, undo=to.decision == "u")
+    done = await forget_shown(call, turn_id, undo=decision == "u")
     many = pluralize(done.done, "memory", "memories")
-    if to.decision == "u":
+    if decision == "u":
         return ButtonReply("Undone.", f"↩ {many} brought back.", [], result=done)
     text = f"🧠 Forgot {many}."
-    return ButtonReply(text, text, [[button("↩ Undo all", ForgetShown(to.turn_id, "u"))]], result=done)
+    return ButtonReply(text, text, [[button("↩ Undo all", decide_pattern(turn_id, "u"))]], result=done)
 
 
 def as_code(text: str) -> str:

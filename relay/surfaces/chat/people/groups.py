@@ -10,9 +10,8 @@ from relay.commands.people.groups import unlink as unlink_command
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.models import Rows
 from relay.core.text import escape_markdown
-from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.people.bot_rights import find_standing, name_in
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, require_own
 
@@ -28,7 +27,7 @@ HOW = (
     "add everywhere (/answer off everywhere) to change the whole group."
 )
 LEND = (
-    "**Lend your own memory to this group?**\n\n"
+    "**press_lend your own memory to this group?**\n\n"
     "When you talk to me here, I'll also use what I know about you and what we said in private. "
     "**Everyone here can see my answers**, and what I say in them stays in this group's memory. "
     "I use it for your own messages only, never for anyone else's; what I learn here stays here. "
@@ -36,25 +35,6 @@ LEND = (
 )
 LENT = "**Your memory is lent to this group**, for your own messages only. Everyone here can see my answers to them."
 TAKEN_BACK = "Taken back. From now on I only use this group's own memory here."
-
-
-class ChooseAnswering(Callback, code="ga"):
-    """Sets which messages the bot answers here."""
-
-    mode: Mode
-
-
-class Lend(Callback, code="gl"):
-    """Lends a person's memory to the group, or cancels."""
-
-    owner_id: int
-    sure: Literal["y", "n"]
-
-
-class TakeBack(Callback, code="gu"):
-    """Takes back a lent memory."""
-
-    lender: int
 
 
 @shows("answer")
@@ -68,10 +48,11 @@ async def answer(call: ChatContext) -> CommandReply:
     return CommandReply(await _page(call, now, mode), rows=_rows(now), result=now)
 
 
-@pressed(ChooseAnswering)
-async def choose_answer(call: ChatContext, to: ChooseAnswering) -> ButtonReply:
-    now = await answer_command(call, call.said.forum, to.mode)
-    return ButtonReply(f"{LABELS[to.mode]}.", await _page(call, now, to.mode), _rows(now))
+@action("ga")
+async def choose_answer(call: ChatContext, mode: Mode) -> ButtonReply:
+    """Sets which messages the bot answers here."""
+    now = await answer_command(call, call.said.forum, mode)
+    return ButtonReply(f"{LABELS[mode]}.", await _page(call, now, mode), _rows(now))
 
 
 async def _page(call: ChatContext, now: Answering, mode: Mode | None) -> str:
@@ -88,9 +69,7 @@ async def _page(call: ChatContext, now: Answering, mode: Mode | None) -> str:
 
 
 def _rows(now: Answering) -> Rows:
-    return [
-        [button(("✓ " if mode == now.here else "") + label, ChooseAnswering(mode)) for mode, label in LABELS.items()]
-    ]
+    return [[button(("✓ " if mode == now.here else "") + label, choose_answer(mode)) for mode, label in LABELS.items()]]
 
 
 @shows("link")
@@ -98,7 +77,10 @@ async def link(call: ChatContext) -> CommandReply:
     """Explains lending and asks, or shows whose memory is lent."""
     now = await find_lending(call)
     if now.lender is None:
-        ask = [button("Lend my memory here", Lend(call.user_id, "y")), button("Cancel", Lend(call.user_id, "n"))]
+        ask = [
+            button("Lend my memory here", press_lend(call.user_id, "y")),
+            button("Cancel", press_lend(call.user_id, "n")),
+        ]
         return CommandReply(LEND, rows=[ask], result=now)
     if now.lender == call.user_id:
         return CommandReply(LENT, rows=_unlink_row(now), result=now)
@@ -113,21 +95,23 @@ async def unlink(call: ChatContext) -> CommandReply:
     return CommandReply(TAKEN_BACK, result=await unlink_command(call))
 
 
-@pressed(Lend)
-async def press_lend(call: ChatContext, to: Lend) -> ButtonReply:
-    require_own(call, to.owner_id)
+@action("gl")
+async def press_lend(call: ChatContext, owner_id: int, sure: Literal["y", "n"]) -> ButtonReply:
+    """Lends a person's memory to the group, or cancels."""
+    require_own(call, owner_id)
     if not call.admin:
         raise NotAllowed
-    if to.sure != "y" or call.private:
+    if sure != "y" or call.private:
         return ButtonReply(text="OK, I won't use your memory here.", rows=[])
     now = await lend(call)
     return ButtonReply("Lent.", LENT, _unlink_row(now), result=now)
 
 
-@pressed(TakeBack)
-async def press_unlink(call: ChatContext, to: TakeBack) -> ButtonReply:
-    return ButtonReply("Taken back.", TAKEN_BACK, [], result=await take_back(call, to.lender))
+@action("gu")
+async def press_unlink(call: ChatContext, lender: int) -> ButtonReply:
+    """Takes back a lent memory."""
+    return ButtonReply("Taken back.", TAKEN_BACK, [], result=await take_back(call, lender))
 
 
 def _unlink_row(now: Lending) -> Rows:
-    return [[button("Unlink", TakeBack(now.lender or 0))]]
+    return [[button("Unlink", press_unlink(now.lender or 0))]]

@@ -11,9 +11,8 @@ from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.text import escape_markdown, parse_number
-from relay.surfaces.chat.callbacks import AboutPerson
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.people.bot_rights import BotUser, ask
 from relay.surfaces.chat.people.people import name_person
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
@@ -37,12 +36,6 @@ class SentInvitation(NewInvitation):
     """A new invitation, with the link to send."""
 
     link: str
-
-
-class Revoke(AboutPerson, code="hr"):
-    """Confirms or cancels the removal of a person's access."""
-
-    sure: Literal["y", "n"]
 
 
 @shows("invite", private=True)
@@ -73,15 +66,16 @@ async def revoke(call: ChatContext) -> CommandReply:
     if not word and replied is None and not call.private:
         raise CommandRefused(WHOM)
     person = await find_revocable(call, (number if number is not None else word) if word else replied)
-    rows = [[button("Revoke", Revoke(person.user_id, "y")), button("Cancel", Revoke(person.user_id, "n"))]]
+    rows = [[button("Revoke", press_revoke(person.user_id, "y")), button("Cancel", press_revoke(person.user_id, "n"))]]
     return CommandReply(f"**Remove access for {name_person(person)}?**\n\n{REVOKE}", rows=rows, result=person)
 
 
-@pressed(Revoke, confirms=True)
-async def press_revoke(call: ChatContext, to: Revoke) -> ButtonReply:
+@action("hr", confirms=True)
+async def press_revoke(call: ChatContext, user_id: int, sure: Literal["y", "n"]) -> ButtonReply:
+    """Confirms or cancels the removal of a person's access."""
     if not call.admin:
         raise NotAllowed
-    done = await revoke_command(call, to.user_id) if to.sure == "y" else None
+    done = await revoke_command(call, user_id) if sure == "y" else None
     if done is None:
         return ButtonReply(text="Nothing has changed.", rows=[])
     match done.outcome:

@@ -15,9 +15,8 @@ from relay.core.models import Button
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.people import People
 from relay.memory.rows.people import DecidedPerson, Invitation, KnownPeople, Person
-from relay.surfaces.chat.callbacks import AboutPerson, Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 from relay.surfaces.chat.times import day, moment
 
@@ -34,33 +33,6 @@ PAGE = 10
 """How many lines of the list fit into one message, however long the names are."""
 EVERYTHING = 1_000_000
 """The page of a terminal."""
-
-
-class DecideAsked(AboutPerson, code="hp"):
-    """An admin's decision, under the message about a person who asks for access."""
-
-    word: Word
-
-
-class DecideListed(AboutPerson, code="hu"):
-    """An admin's decision, in the list of people."""
-
-    word: Word
-    offset: int = 0
-    """Where the page begins that the admin sees."""
-
-
-class CancelInvitation(Callback, code="hi"):
-    """Cancels an invitation."""
-
-    invite_id: int
-    offset: int = 0
-
-
-class ListPeople(Callback, code="hl"):
-    """Shows another page of the list."""
-
-    offset: int
 
 
 @frozen
@@ -92,36 +64,40 @@ async def _decide(call: ChatContext, word: str, number: int | None) -> CommandRe
     return CommandReply(verdict_line(decided), refused=decided.role != ROLES[verdict], result=decided)
 
 
-@pressed(DecideAsked)
-async def decide_asked(call: ChatContext, to: DecideAsked) -> ButtonReply:
-    decided = await decide(call, to.user_id, VERDICTS[to.word])
+@action("hp")
+async def decide_asked(call: ChatContext, user_id: int, word: Word) -> ButtonReply:
+    """An admin's decision, under the message about a person who asks for access."""
+    decided = await decide(call, user_id, VERDICTS[word])
     by = shorten(decided.decided_by_name or "Someone", 60)
     toast = TOASTS[decided.role] if decided.changed else f"{by} has already decided."
     return ButtonReply(toast, verdict_line(decided), [])
 
 
-@pressed(DecideListed)
-async def decide_listed(call: ChatContext, to: DecideListed) -> ButtonReply:
-    decided = await decide(call, to.user_id, VERDICTS[to.word])
+@action("hu")
+async def decide_listed(call: ChatContext, user_id: int, word: Word, offset: int = 0) -> ButtonReply:
+    """An admin's decision, in the list of people."""
+    decided = await decide(call, user_id, VERDICTS[word])
     done = f"{shorten(decided.name, 60)}: {TOASTS[decided.role].lower()}"
     toast = done if decided.changed else "That's already decided."
-    return (await _list(call, to.offset)).redraw(toast)
+    return (await _list(call, offset)).redraw(toast)
 
 
-@pressed(CancelInvitation)
-async def press_cancel(call: ChatContext, to: CancelInvitation) -> ButtonReply:
+@action("hi")
+async def press_cancel(call: ChatContext, invite_id: int, offset: int = 0) -> ButtonReply:
+    """Cancels an invitation."""
     try:
-        await cancel_invitation(call, to.invite_id)
+        await cancel_invitation(call, invite_id)
     except CommandRefused as refusal:
         if not call.admin:
             raise
-        return (await _list(call, to.offset)).redraw(str(refusal))
-    return (await _list(call, to.offset)).redraw(CANCELLED)
+        return (await _list(call, offset)).redraw(str(refusal))
+    return (await _list(call, offset)).redraw(CANCELLED)
 
 
-@pressed(ListPeople)
-async def list_people(call: ChatContext, to: ListPeople) -> ButtonReply:
-    return (await _list(call, to.offset)).redraw()
+@action("hl")
+async def list_people(call: ChatContext, offset: int) -> ButtonReply:
+    """Shows another page of the list."""
+    return (await _list(call, offset)).redraw()
 
 
 async def _list(call: ChatContext, offset: int = 0) -> CommandReply:
@@ -132,7 +108,7 @@ async def _list(call: ChatContext, offset: int = 0) -> CommandReply:
     offset = min(offset, len(entries) - 1) // size * size
     shown = entries[offset : offset + size]
     rows = [one.make_row(offset) for one in shown if one.make_row]
-    rows += step_rows(offset, size, len(entries), ListPeople, ("‹ Before", "More ›"))
+    rows += step_rows(offset, size, len(entries), list_people, ("‹ Before", "More ›"))
     return CommandReply(render_entries(shown), rows=rows, result=known)
 
 
@@ -145,13 +121,13 @@ def name_person(person: Person) -> str:
 def make_asked_row(person: Person) -> list[Button]:
     """Returns the buttons under the message about a person who asks for access."""
     words: dict[Word, str] = {"a": "Approve", "d": "Deny", "b": "Block"}
-    return [button(label, DecideAsked(person.user_id, word)) for word, label in words.items()]
+    return [button(label, decide_asked(person.user_id, word)) for word, label in words.items()]
 
 
 def make_listed_row(person: Person, offset: int) -> list[Button]:
     """Returns the buttons for a person who asks, in the list; the first one names the person."""
     words: dict[Word, str] = {"a": f"Approve {shorten(person.name, 20)}", "d": "Deny", "b": "Block"}
-    return [button(label, DecideListed(person.user_id, word, offset)) for word, label in words.items()]
+    return [button(label, decide_listed(person.user_id, word, offset)) for word, label in words.items()]
 
 
 def verdict_line(person: DecidedPerson) -> str:
@@ -192,11 +168,11 @@ def render_entries(entries: Sequence[Entry]) -> str:
 
 def _cancel_row(invite: Invitation, offset: int) -> list[Button]:
     whom = f"the invitation for {shorten(invite.for_whom, 40)}" if invite.for_whom else "an invitation"
-    return [button(f"✖ Cancel {whom}", CancelInvitation(invite.id, offset))]
+    return [button(f"✖ Cancel {whom}", press_cancel(invite.id, offset))]
 
 
 def _let_in_row(person: Person, offset: int) -> list[Button]:
-    return [button(f"Let {shorten(person.name, 30)} in", DecideListed(person.user_id, "l", offset))]
+    return [button(f"Let {shorten(person.name, 30)} in", decide_listed(person.user_id, "l", offset))]
 
 
 def _decider(person: Person) -> str:

@@ -9,10 +9,9 @@ from relay.commands.preferences.feedback import DIMENSIONS, Signal, choose_answe
 from relay.core.models import Button
 from relay.core.text import escape_markdown
 from relay.memory.rows.changes import MemoryChange
-from relay.surfaces.chat.callbacks import AboutTurn
 from relay.surfaces.chat.changes import make_closed_row, memory_line, other_rows
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.turn_buttons import PreferFirst
 
@@ -26,51 +25,30 @@ DONE: dict[Choice, str] = {
 }
 
 
-class ChooseAnswer(AboutTurn, code="wa"):
-    """Chooses between two answers."""
-
-    choice: Choice
-
-
-class PreferThis(AboutTurn, code="wt"):
-    """Chooses the newer of the answers that two turns gave to the same message."""
-
-    over: int
-
-
-class GiveReason(AboutTurn, code="wr"):
-    """Adds a reason for a choice, or removes it."""
-
-    reason: str
-
-
 def choice_row(turn_id: int, chosen: str | None = None) -> list[Button]:
     """Returns the buttons that choose an answer, with a tick at the chosen one."""
-    return [
-        button(f"{'✓ ' if name == chosen else ''}{label}", ChooseAnswer(turn_id, name))
-        for name, label in LABELS.items()
-    ]
+    return [button(f"{'✓ ' if name == chosen else ''}{label}", choose(turn_id, name)) for name, label in LABELS.items()]
 
 
 def compare_row(turn_id: int, before: int, chosen: bool = False) -> list[Button]:
     """Returns the buttons that choose between a turn's answer and the one `before`. `chosen`: a tick at this one."""
-    this = button("✓ This one" if chosen else "This one", PreferThis(turn_id, before))
+    this = button("✓ This one" if chosen else "This one", prefer_this(turn_id, before))
     return [button("First", PreferFirst(turn_id)), this]
 
 
 def reason_row(turn_id: int, given: tuple[str, ...] = ()) -> list[Button]:
     """Returns the buttons for the reasons of a choice, with a tick at each `given` one."""
-    return [button(f"{'✓ ' if one in given else ''}{one}", GiveReason(turn_id, one)) for one in DIMENSIONS]
+    return [button(f"{'✓ ' if one in given else ''}{one}", explain(turn_id, one)) for one in DIMENSIONS]
 
 
-@pressed(ChooseAnswer)
-async def choose(call: ChatContext, to: ChooseAnswer) -> ButtonReply:
+@action("wa")
+async def choose(call: ChatContext, turn_id: int, choice: Choice) -> ButtonReply:
     """Chooses between two answers."""
-    done = await choose_answer(call, to.turn_id, to.choice)
-    rows = [*other_rows(call.said.rows, ChooseAnswer, GiveReason), choice_row(to.turn_id, done.chose)]
+    done = await choose_answer(call, turn_id, choice)
+    rows = [*other_rows(call.said.rows, choose, explain), choice_row(turn_id, done.chose)]
     if done.taught and done.chose in ("a", "b"):
-        rows.append(reason_row(to.turn_id))
-    return ButtonReply(DONE[to.choice], rows=rows, says=_say_changes(done.changes, to.turn_id))
+        rows.append(reason_row(turn_id))
+    return ButtonReply(DONE[choice], rows=rows, says=_say_changes(done.changes, turn_id))
 
 
 def _say_changes(changes: Sequence[MemoryChange], turn_id: int) -> CommandReply | None:
@@ -81,17 +59,17 @@ def _say_changes(changes: Sequence[MemoryChange], turn_id: int) -> CommandReply 
     return CommandReply(escape_markdown(memory_line(changes, [])), rows=make_closed_row(kept, turn_id))
 
 
-@pressed(PreferThis)
-async def prefer_this(call: ChatContext, to: PreferThis) -> ButtonReply:
-    """Chooses an answer over the one before."""
-    await signal(call, Signal("compare", to.turn_id, over=to.over), "button")
-    rows = other_rows(call.said.rows, PreferFirst, PreferThis, GiveReason)
-    return ButtonReply("Noted.", rows=[*rows, compare_row(to.turn_id, to.over, chosen=True), reason_row(to.turn_id)])
+@action("wt")
+async def prefer_this(call: ChatContext, turn_id: int, over: int) -> ButtonReply:
+    """Chooses the newer of the answers that two turns gave to the same message."""
+    await signal(call, Signal("compare", turn_id, over=over), "button")
+    rows = other_rows(call.said.rows, PreferFirst, prefer_this, explain)
+    return ButtonReply("Noted.", rows=[*rows, compare_row(turn_id, over, chosen=True), reason_row(turn_id)])
 
 
-@pressed(GiveReason)
-async def explain(call: ChatContext, to: GiveReason) -> ButtonReply:
-    """Says why an answer was chosen."""
-    done = await give_reason(call, to.turn_id, to.reason)
-    rows = [*other_rows(call.said.rows, GiveReason), reason_row(to.turn_id, done.reasons)]
-    return ButtonReply("Noted." if to.reason in done.reasons else "Removed.", rows=rows)
+@action("wr")
+async def explain(call: ChatContext, turn_id: int, reason: str) -> ButtonReply:
+    """Adds a reason for a choice, or removes it."""
+    done = await give_reason(call, turn_id, reason)
+    rows = [*other_rows(call.said.rows, explain), reason_row(turn_id, done.reasons)]
+    return ButtonReply("Noted." if reason in done.reasons else "Removed.", rows=rows)

@@ -1,4 +1,4 @@
-"""The texts of preferences: the list, one preference opened, and what was said about an answer. Pure."""
+"""The pages of preferences (the list, one preference opened) with their buttons; and what was said about an answer."""
 
 from __future__ import annotations
 
@@ -8,12 +8,23 @@ from datetime import tzinfo
 from typing import Literal
 
 from relay.commands.preferences.feedback import Feedback
+from relay.commands.preferences.preferences import (
+    PreferenceSwitch,
+    decide_waiting,
+    forget_preferences,
+    list_preferences,
+    open_preference,
+    switch_preferences,
+    undo_forgetting,
+)
 from relay.core.models import Button
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource, in_words
-from relay.surfaces.chat.callbacks import AboutSpace, Callback
+from relay.surfaces.chat.callbacks import Callback
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.reply import CommandReply, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
 DROPPED = "🎚 Forgotten"
@@ -48,50 +59,55 @@ KINDS = {
 }
 
 
-class OpenPreference(AboutSpace, code="fo"):
-    """Shows a preference with what taught it. Space 0 is the person's own."""
-
-    preference_id: int
-
-
-class ListPreferences(AboutSpace, code="fl"):
-    """Shows the list. Space 0 is the person's own."""
-
-
-class ForgetPreference(AboutSpace, code="ff"):
-    """Forgets a preference."""
-
-    preference_id: int
-
-
-class UndoForgetting(AboutSpace, code="fu"):
-    """Brings back a forgotten preference."""
-
-    decision_id: int
-
-
 class DropPreference(Callback, code="fx"):
     """Forgets a preference, under the answer that announced it."""
 
     preference_id: int
 
 
-class UndoFeedback(AboutSpace, code="fw"):
-    """Takes back what was said about an answer, or about all. Space 0 is the person's own."""
+@action("fl")
+async def show_list(call: ChatContext, space_id: int) -> ButtonReply:
+    """Shows the list. Space 0 is the person's own."""
+    return await _redraw_list(call, space_id)
 
-    feedback_id: int
+
+async def _redraw_list(call: ChatContext, space_id: int, toast: str = "") -> ButtonReply:
+    return list_page(await list_preferences(call, space_id), space_id, call.zone).redraw(toast)
 
 
-class DecideWaiting(AboutSpace, code="fk"):
+@action("fk")
+async def press_waiting(call: ChatContext, space_id: int, keep: bool) -> ButtonReply:
     """Keeps or discards waiting reactions."""
+    await decide_waiting(call, keep, space_id)
+    return await _redraw_list(call, space_id, "Kept." if keep else "Discarded.")
 
-    keep: bool
 
-
-class SwitchPreferences(AboutSpace, code="fs"):
+@action("fs")
+async def press_switch(call: ChatContext, space_id: int, to: Literal["on", "off"]) -> ButtonReply:
     """Turns preferences on or off, or ends a pause."""
+    now = await switch_preferences(call, PreferenceSwitch(on=to == "on"), space_id)
+    return list_page(now, space_id, call.zone).redraw("Done.")
 
-    to: Literal["on", "off"]
+
+@action("fo")
+async def show_card(call: ChatContext, space_id: int, preference_id: int) -> ButtonReply:
+    """Shows a preference with what taught it. Space 0 is the person's own."""
+    return card(await open_preference(call, preference_id, space_id), space_id, call.zone).redraw()
+
+
+@action("ff")
+async def press_forget(call: ChatContext, space_id: int, preference_id: int) -> ButtonReply:
+    """Forgets a preference; the same message has a button that undoes it."""
+    done = (await forget_preferences(call, [preference_id], space_id)).forgotten[0]
+    rows = [[button("↩ Undo", press_undo(space_id, done.decision_id))], [button("‹ All", show_list(space_id))]]
+    return ButtonReply("Forgotten.", f"🎚 Forgot: {escape_markdown(done.pattern)}.", rows)
+
+
+@action("fu")
+async def press_undo(call: ChatContext, space_id: int, decision_id: int) -> ButtonReply:
+    """Brings back a forgotten preference."""
+    await undo_forgetting(call, [decision_id], space_id)
+    return await _redraw_list(call, space_id, "It's back.")
 
 
 def list_page(found: Preferences, space_id: int, zone: tzinfo) -> CommandReply:
@@ -104,10 +120,8 @@ def list_page(found: Preferences, space_id: int, zone: tzinfo) -> CommandReply:
         lines += [f"**{number}** · {line(row)}" for number, row in rows]
     if len(found.rows) > LISTED:
         lines.append(f"\n… and {len(found.rows) - LISTED} more")
-    openers = [
-        button(str(number), OpenPreference(space_id, row.id)) for number, row in enumerate(found.rows[:OPENED], 1)
-    ]
-    waiting = [button("✓ Keep", DecideWaiting(space_id, True)), button("✖ Discard", DecideWaiting(space_id, False))]
+    openers = [button(str(number), show_card(space_id, row.id)) for number, row in enumerate(found.rows[:OPENED], 1)]
+    waiting = [button("✓ Keep", press_waiting(space_id, True)), button("✖ Discard", press_waiting(space_id, False))]
     buttons = [openers, waiting if found.waiting else [], switch_row(found, space_id)]
     return CommandReply("\n".join(lines).strip(), rows=[row for row in buttons if row])
 
@@ -117,8 +131,8 @@ def switch_row(found: Preferences, space_id: int) -> list[Button]:
     if found.memory_off:
         return []
     if found.on and not found.paused_until:
-        return [button("⛔ Turn off", SwitchPreferences(space_id, "off"))]
-    return [button("🎚 Turn on", SwitchPreferences(space_id, "on"))]
+        return [button("⛔ Turn off", press_switch(space_id, "off"))]
+    return [button("🎚 Turn on", press_switch(space_id, "on"))]
 
 
 def state(found: Preferences, zone: tzinfo, space_id: int = 0) -> list[str]:
@@ -177,8 +191,8 @@ def card(found: PreferenceSource, space_id: int, zone: tzinfo) -> CommandReply:
         lines += ["", "**What I remember**", *(f"- {escape_markdown(text)}" for text in found.remembered)]
         lines.append("If the two differ, what I remember counts more, because you told me.")
     rows = [
-        [button("🗑 Forget", ForgetPreference(space_id, row.id))],
-        [button("‹ All", ListPreferences(space_id))],
+        [button("🗑 Forget", press_forget(space_id, row.id))],
+        [button("‹ All", show_list(space_id))],
     ]
     return CommandReply("\n".join(lines), rows=rows)
 

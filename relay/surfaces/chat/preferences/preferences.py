@@ -14,15 +14,12 @@ from relay.commands.preferences.feedback import tag as tag_command
 from relay.commands.preferences.preferences import (
     Here,
     PreferenceSwitch,
-    decide_waiting,
     find_preferences,
     forget_preferences,
     list_preferences,
     open_listed,
-    open_preference,
     reset_preferences,
     switch_preferences,
-    undo_forgetting,
 )
 from relay.core.errors import CommandRefused
 from relay.core.models import Rows
@@ -30,23 +27,18 @@ from relay.core.text import escape_markdown, parse_number, pluralize
 from relay.memory.rows.turns.preferences import in_words
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.handlers import action, answers, pressed, shows
 from relay.surfaces.chat.memory.controls import QUESTION_SECONDS
 from relay.surfaces.chat.memory.spans import parse_until
 from relay.surfaces.chat.preferences.pages import (
     OPENED,
-    DecideWaiting,
     DropPreference,
-    ForgetPreference,
-    ListPreferences,
-    OpenPreference,
-    SwitchPreferences,
-    UndoFeedback,
-    UndoForgetting,
     card,
     describe_feedback,
     drop_label,
     list_page,
+    press_forget,
+    press_undo,
     state,
 )
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
@@ -90,8 +82,8 @@ async def tag(call: ChatContext) -> CommandReply:
 async def _undo_rows(call: ChatContext, done: Feedback) -> Rows:
     """Returns a button for each preference that begins to act, which drops it, and one that takes this act back."""
     space_id = await _space_id(call)
-    rows = [[button(drop_label(row), ForgetPreference(space_id, row.id))] for row in done.acts if row.new]
-    return [*rows, [button("↩ Undo", UndoFeedback(space_id, done.id))]] if done.id else rows
+    rows = [[button(drop_label(row), press_forget(space_id, row.id))] for row in done.acts if row.new]
+    return [*rows, [button("↩ Undo", press_undo_feedback(space_id, done.id))]] if done.id else rows
 
 
 async def _forget(call: ChatContext, words: str) -> CommandReply:
@@ -100,13 +92,13 @@ async def _forget(call: ChatContext, words: str) -> CommandReply:
     space_id = await _space_id(call)
     if len(found) > 1:
         rows = [
-            [button(f"🗑 {row.pattern}{' (in this chat)' * row.here}", ForgetPreference(space_id, row.id))]
+            [button(f"🗑 {row.pattern}{' (in this chat)' * row.here}", press_forget(space_id, row.id))]
             for row in found[:OPENED]
         ]
         return CommandReply(f"{len(found)} preferences match. Which one should I forget?", rows=rows, result=found)
     done = await forget_preferences(call, [found[0].id])
     one = done.forgotten[0]
-    rows = [[button("↩ Undo", UndoForgetting(space_id, one.decision_id))]]
+    rows = [[button("↩ Undo", press_undo(space_id, one.decision_id))]]
     return CommandReply(f"🎚 Forgot: {escape_markdown(one.pattern)}.", rows=rows, result=done)
 
 
@@ -179,34 +171,6 @@ WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
 """The words after /preferences."""
 
 
-@pressed(ListPreferences)
-async def show_list(call: ChatContext, to: ListPreferences) -> ButtonReply:
-    """Shows the list."""
-    return await _redraw_list(call, to.space_id)
-
-
-async def _redraw_list(call: ChatContext, space_id: int, toast: str = "") -> ButtonReply:
-    return list_page(await list_preferences(call, space_id), space_id, call.zone).redraw(toast)
-
-
-@pressed(OpenPreference)
-async def show_card(call: ChatContext, to: OpenPreference) -> ButtonReply:
-    """Opens a preference from the list."""
-    found = await open_preference(call, to.preference_id, to.space_id)
-    return card(found, to.space_id, call.zone).redraw()
-
-
-@pressed(ForgetPreference)
-async def press_forget(call: ChatContext, to: ForgetPreference) -> ButtonReply:
-    """Forgets a preference; the same message has a button that undoes it."""
-    done = (await forget_preferences(call, [to.preference_id], to.space_id)).forgotten[0]
-    rows = [
-        [button("↩ Undo", UndoForgetting(to.space_id, done.decision_id))],
-        [button("‹ All", ListPreferences(to.space_id))],
-    ]
-    return ButtonReply("Forgotten.", f"🎚 Forgot: {escape_markdown(done.pattern)}.", rows)
-
-
 @pressed(DropPreference)
 async def press_drop(call: ChatContext, to: DropPreference) -> ButtonReply:
     """Forgets a preference under the answer that announced it."""
@@ -215,33 +179,12 @@ async def press_drop(call: ChatContext, to: DropPreference) -> ButtonReply:
     return ButtonReply(f"Forgotten: {done.forgotten[0].pattern}", rows=rows)
 
 
-@pressed(UndoForgetting)
-async def press_undo(call: ChatContext, to: UndoForgetting) -> ButtonReply:
-    """Brings a forgotten preference back."""
-    await undo_forgetting(call, [to.decision_id], to.space_id)
-    return await _redraw_list(call, to.space_id, "It's back.")
-
-
-@pressed(UndoFeedback)
-async def press_undo_feedback(call: ChatContext, to: UndoFeedback) -> ButtonReply:
-    """Takes back what was said, and nothing else."""
-    gone = await withdraw_feedback(call, to.feedback_id, to.space_id)
+@action("fw")
+async def press_undo_feedback(call: ChatContext, space_id: int, feedback_id: int) -> ButtonReply:
+    """Takes back what was said about an answer, or about all. Space 0 is the person's own."""
+    gone = await withdraw_feedback(call, feedback_id, space_id)
     said = ", ".join(in_words(one.polarity, one.pattern) for one in gone)
     return ButtonReply("Taken back.", f"↩ Taken back: {escape_markdown(said)}." if said else "↩ Taken back.", [])
-
-
-@pressed(DecideWaiting)
-async def press_waiting(call: ChatContext, to: DecideWaiting) -> ButtonReply:
-    """Keeps or discards waiting reactions."""
-    await decide_waiting(call, to.keep, to.space_id)
-    return await _redraw_list(call, to.space_id, "Kept." if to.keep else "Discarded.")
-
-
-@pressed(SwitchPreferences)
-async def press_switch(call: ChatContext, to: SwitchPreferences) -> ButtonReply:
-    """Turns preferences on or off."""
-    now = await switch_preferences(call, PreferenceSwitch(on=to.to == "on"), to.space_id)
-    return list_page(now, to.space_id, call.zone).redraw("Done.")
 
 
 async def _space_id(call: ChatContext) -> int:

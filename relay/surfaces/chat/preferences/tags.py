@@ -7,10 +7,9 @@ from relay.commands.preferences.feedback import AnswerTags, Signal, better, show
 from relay.core.errors import CommandRefused
 from relay.core.models import Button
 from relay.memory.preferences.patterns import TAGS
-from relay.surfaces.chat.callbacks import AboutTurn
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.preferences.pages import describe_acting
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.turn_buttons import AnswerWithCritique
@@ -18,56 +17,38 @@ from relay.surfaces.chat.turn_buttons import AnswerWithCritique
 IN_A_ROW = 2
 
 
-class OpenTags(AboutTurn, code="lt"):
-    """Shows the tags under an answer."""
-
-
-class CloseTags(AboutTurn, code="lc"):
-    """Folds them together again."""
-
-
-class TagAnswer(AboutTurn, code="la"):
-    """Puts a tag on an answer, or takes it away."""
-
-    name: str
-
-
-class JustRight(AboutTurn, code="lr"):
-    """Says that an answer was just right."""
-
-
 def tags_button(turn_id: int) -> Button:
     """Returns the button under an answer that opens its tags."""
-    return button("🏷", OpenTags(turn_id))
+    return button("🏷", open_tags(turn_id))
 
 
-@pressed(OpenTags)
-async def open_tags(call: ChatContext, to: OpenTags) -> ButtonReply:
+@action("lt")
+async def open_tags(call: ChatContext, turn_id: int) -> ButtonReply:
     """Shows the tags under an answer."""
-    return ButtonReply(rows=_open_tags(call, await show_tags(call, to.turn_id)))
+    return ButtonReply(rows=_open_tags(call, await show_tags(call, turn_id)))
 
 
-@pressed(CloseTags)
-async def close_tags(call: ChatContext, to: CloseTags) -> ButtonReply:
-    """Hides them again."""
-    return ButtonReply(rows=_close_tags(call, to.turn_id))
+@action("lc")
+async def close_tags(call: ChatContext, turn_id: int) -> ButtonReply:
+    """Folds them together again."""
+    return ButtonReply(rows=_close_tags(call, turn_id))
 
 
-@pressed(TagAnswer)
-async def tag_answer(call: ChatContext, to: TagAnswer) -> ButtonReply:
-    """Adds a tag to an answer, or removes it."""
-    if to.name not in TAGS:
+@action("la")
+async def tag_answer(call: ChatContext, turn_id: int, name: str) -> ButtonReply:
+    """Puts a tag on an answer, or takes it away."""
+    if name not in TAGS:
         raise CommandRefused("This tag doesn't exist any more.")
-    now = await toggle_tag(call, to.turn_id, to.name)
+    now = await toggle_tag(call, turn_id, name)
     told = describe_acting([row for row in now.acts if row.new])
-    return ButtonReply(told or ("Noted." if to.name in now.tags else "Removed."), rows=_open_tags(call, now))
+    return ButtonReply(told or ("Noted." if name in now.tags else "Removed."), rows=_open_tags(call, now))
 
 
-@pressed(JustRight)
-async def just_right(call: ChatContext, to: JustRight) -> ButtonReply:
-    """Records that an answer was just right."""
-    await signal(call, Signal("accept", to.turn_id), "button")
-    return ButtonReply("Thanks, noted.", rows=_close_tags(call, to.turn_id))
+@action("lr")
+async def just_right(call: ChatContext, turn_id: int) -> ButtonReply:
+    """Says that an answer was just right."""
+    await signal(call, Signal("accept", turn_id), "button")
+    return ButtonReply("Thanks, noted.", rows=_close_tags(call, turn_id))
 
 
 @shows("better", private=True)
@@ -80,12 +61,12 @@ async def show_better(call: ChatContext) -> CommandReply:
 def _open_tags(call: ChatContext, now: AnswerTags) -> list[list[Button]]:
     """Returns the buttons of the answer, with its tags below them."""
     tags = [
-        button(f"{'✓ ' if name in now.tags else ''}{tag.label}", TagAnswer(now.turn_id, name))
+        button(f"{'✓ ' if name in now.tags else ''}{tag.label}", tag_answer(now.turn_id, name))
         for name, tag in TAGS.items()
     ]
-    tags.append(button("🎯 just right", JustRight(now.turn_id)))
+    tags.append(button("🎯 just right", just_right(now.turn_id)))
     rows = [tags[n : n + IN_A_ROW] for n in range(0, len(tags), IN_A_ROW)]
-    return [*_find_others(call), *rows, [button("Close", CloseTags(now.turn_id))]]
+    return [*_find_others(call), *rows, [button("Close", close_tags(now.turn_id))]]
 
 
 def _close_tags(call: ChatContext, turn_id: int) -> list[list[Button]]:
@@ -93,7 +74,7 @@ def _close_tags(call: ChatContext, turn_id: int) -> list[list[Button]]:
 
 
 def _find_others(call: ChatContext) -> list[list[Button]]:
-    return other_rows(call.said.rows, OpenTags, CloseTags, TagAnswer, JustRight)
+    return other_rows(call.said.rows, open_tags, close_tags, tag_answer, just_right)
 
 
 @shows("critique", private=True)
@@ -104,5 +85,5 @@ async def critique(call: ChatContext) -> CommandReply:
     rows = []
     if done.turn_id and call.private:
         rows = [[button("↻ Answer again with this", AnswerWithCritique(done.turn_id))]]
-        rows.append([button("🎯 It was right", JustRight(done.turn_id))])
+        rows.append([button("🎯 It was right", just_right(done.turn_id))])
     return CommandReply(done.text, rows=rows, result=done)

@@ -9,25 +9,11 @@ from relay.commands.reminders import intents as commands
 from relay.core.models import Button
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import Intent
-from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
 STATUSES = {"delete": "deleted", "back": "active", "yes": "active"}
-
-
-class ActOnIntent(Callback, code="ri"):
-    """Deletes an intent, restores it, or starts it."""
-
-    intent_id: int
-    what: Literal["delete", "back", "yes"]
-
-
-class OpenIntent(Callback, code="rw"):
-    """Shows one intent."""
-
-    intent_id: int
 
 
 def made_reply(one: Intent) -> CommandReply:
@@ -63,26 +49,28 @@ def lines(found: Sequence[Intent]) -> list[str]:
 
 def list_rows(found: Sequence[Intent]) -> list[list[Button]]:
     """Returns buttons that open the intents."""
-    return [[button(f"💡 {shorten(one.about, 20)}", OpenIntent(one.id)) for one in found]] if found else []
+    return [[button(f"💡 {shorten(one.about, 20)}", open_intent(one.id)) for one in found]] if found else []
 
 
 def rows_of(one: Intent) -> list[list[Button]]:
     """Returns the buttons under an intent."""
     if one.status == "deleted":
-        return [[button("↶ Undo", ActOnIntent(one.id, "back"))]]
-    yes = [button("✅ Yes", ActOnIntent(one.id, "yes"))] if one.status == "proposed" else []
-    return [[*yes, button("🗑 Delete", ActOnIntent(one.id, "delete"))]]
+        return [[button("↶ Undo", act_on_intent(one.id, "back"))]]
+    yes = [button("✅ Yes", act_on_intent(one.id, "yes"))] if one.status == "proposed" else []
+    return [[*yes, button("🗑 Delete", act_on_intent(one.id, "delete"))]]
 
 
-@pressed(OpenIntent)
-async def open_intent(call: ChatContext, to: OpenIntent) -> ButtonReply:
-    found = next((one for one in await commands.intents(call) if one.id == to.intent_id), None)
+@action("rw")
+async def open_intent(call: ChatContext, intent_id: int) -> ButtonReply:
+    """Shows one intent."""
+    found = next((one for one in await commands.intents(call) if one.id == intent_id), None)
     if found is None:
         return ButtonReply("That one is gone or isn't yours.")
     return ButtonReply(text=describe(found), rows=rows_of(found), result=found)
 
 
-@pressed(ActOnIntent)
-async def act(call: ChatContext, to: ActOnIntent) -> ButtonReply:
-    now = await commands.set_intent(call, to.intent_id, STATUSES[to.what])
+@action("ri")
+async def act_on_intent(call: ChatContext, intent_id: int, what: Literal["delete", "back", "yes"]) -> ButtonReply:
+    """Deletes an intent, restores it, or starts it."""
+    now = await commands.set_intent(call, intent_id, STATUSES[what])
     return ButtonReply(text=describe(now), rows=rows_of(now), result=now)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
 from relay.commands.reminders import reminders as commands
-from relay.core.models import Button
+from relay.core.models import Button, Rows
 from relay.core.text import shorten
 from relay.memory.rows.delivery import ToldReminder
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.surfaces.chat.callbacks import AboutReminder, decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
-from relay.surfaces.chat.reminders.reminders import LATER, EditReminder
+from relay.surfaces.chat.reminders.reminders import LATER, ask_edit
 from relay.surfaces.chat.reminders.wording import plain_moment, show_moment
 from relay.surfaces.chat.reply import ButtonReply, button
 
@@ -50,7 +50,7 @@ def made_row(one: Reminder) -> list[Button]:
         return [button("⏰ Yes", MadeReminder(one.id, "yes")), button("✖ No", MadeReminder(one.id, "undo"))]
     return [
         button("⏰ Undo", MadeReminder(one.id, "sooner" if commands.is_postponed(one) else "undo")),
-        button("✎ Edit", EditReminder(one.id)),
+        button("✎ Edit", ask_edit(one.id)),
         button(later_label(one), MadeReminder(one.id, "later")),
     ]
 
@@ -125,7 +125,7 @@ def told_rows(reminders: Sequence[int]) -> tuple[tuple[Button, ...], ...]:
 async def press_snooze(call: ChatContext, to: Snooze) -> ButtonReply:
     again = await commands.snooze(call, to.reminder_id, to.minutes)
     when = plain_moment(again.next_at, call.zone, datetime.now(UTC)) if again.next_at else ""
-    left = others(call, again.id)
+    left = without_told(call.said.rows, [again.id])
     place = f"{place_of(call, again.id)}: " if left else ""
     row = [button(f"{place}💤 {when} · ✓ Done", ReminderDone(again.id))]
     return ButtonReply(f"I'll remind you again: {when}", rows=[*left, row], result=again)
@@ -134,14 +134,12 @@ async def press_snooze(call: ChatContext, to: Snooze) -> ButtonReply:
 @pressed(ReminderDone)
 async def press_done(call: ChatContext, to: ReminderDone) -> ButtonReply:
     done = await commands.mark_done(call, to.reminder_id)
-    copies = [] if done.kind != "ask" else (await commands.open_reminder(call, done.id)).events
-    settled = [one.message_id for one in copies if one.message_id and one.message_id != call.said.message_id]
-    return ButtonReply("Done.", rows=others(call, done.id), settled=settled, result=done)
+    return ButtonReply("Done.", rows=without_told(call.said.rows, [done.id]), result=done)
 
 
-def others(call: ChatContext, reminder_id: int) -> list[list[Button]]:
-    """Returns the rows of buttons that are about other reminders."""
-    return [list(row) for row in call.said.rows if not any(tells_of(one, reminder_id) for one in row)]
+def without_told(rows: Rows, reminders: Collection[int]) -> list[Sequence[Button]]:
+    """Returns the rows of buttons under sent reminders that are about others than these."""
+    return [row for row in rows if not any(tells_of(shown, one) for shown in row for one in reminders)]
 
 
 def place_of(call: ChatContext, reminder_id: int) -> str:

@@ -14,9 +14,8 @@ from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
 from relay.core.text import escape_lines, escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
-from relay.surfaces.chat.callbacks import AboutReminder, Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.handlers import action, answers, shows
 from relay.surfaces.chat.people.bot_rights import administers
 from relay.surfaces.chat.reminders import intents
 from relay.surfaces.chat.reminders.wording import plain_moment, say_repeats, say_who_sends, show_moment
@@ -33,28 +32,6 @@ LATER = 60
 """Minutes by which a button postpones a reminder."""
 EDITED = "reminder"
 """The word of the question that asks for another text or time."""
-
-
-class ListReminders(Callback, code="rp"):
-    """Shows the list starting at an offset."""
-
-    offset: int
-
-
-class OpenReminder(AboutReminder, code="ro"):
-    """Shows one reminder."""
-
-    offset: int
-
-
-class ActOnReminder(AboutReminder, code="ra"):
-    """Does something to a reminder."""
-
-    what: Literal["pause", "go", "delete", "restore", "accept", "later", "back"]
-
-
-class EditReminder(AboutReminder, code="re"):
-    """Asks for another time or text."""
 
 
 @shows("remind")
@@ -96,37 +73,43 @@ def say_quiet(call: ChatContext, until: datetime | None) -> str:
     return f"🤫 I'm quiet{here}. I'll speak up again{again}. Whatever comes due waits."
 
 
-@pressed(ListReminders)
-async def turn_page(call: ChatContext, to: ListReminders) -> ButtonReply:
-    return (await page(call, to.offset)).redraw()
+@action("rp")
+async def turn_page(call: ChatContext, offset: int) -> ButtonReply:
+    """Shows the list starting at an offset."""
+    return (await page(call, offset)).redraw()
 
 
-@pressed(OpenReminder)
-async def press_reminder(call: ChatContext, to: OpenReminder) -> ButtonReply:
-    return await show(call, to.reminder_id, to.offset)
+@action("ro")
+async def press_reminder(call: ChatContext, reminder_id: int, offset: int) -> ButtonReply:
+    """Shows one reminder."""
+    return await show(call, reminder_id, offset)
 
 
-@pressed(ActOnReminder)
-async def act(call: ChatContext, to: ActOnReminder) -> ButtonReply:
-    if to.what in ("later", "back"):
+@action("ra")
+async def act_on_reminder(
+    call: ChatContext, reminder_id: int, what: Literal["pause", "go", "delete", "restore", "accept", "later", "back"]
+) -> ButtonReply:
+    """Does something to a reminder."""
+    if what in ("later", "back"):
         moved = await (
-            commands.postpone(call, to.reminder_id, LATER)
-            if to.what == "later"
-            else commands.take_back_postponement(call, to.reminder_id)
+            commands.postpone(call, reminder_id, LATER)
+            if what == "later"
+            else commands.take_back_postponement(call, reminder_id)
         )
         return ButtonReply(text=describe(call, moved), rows=[made_row(moved)], result=moved)
-    if to.what == "accept":
-        await commands.accept(call, to.reminder_id)
-    elif to.what in ("pause", "go"):
-        await commands.pause(call, to.reminder_id, to.what == "pause")
+    if what == "accept":
+        await commands.accept(call, reminder_id)
+    elif what in ("pause", "go"):
+        await commands.pause(call, reminder_id, what == "pause")
     else:
-        await commands.delete(call, to.reminder_id, to.what == "delete")
-    return await show(call, to.reminder_id)
+        await commands.delete(call, reminder_id, what == "delete")
+    return await show(call, reminder_id)
 
 
-@pressed(EditReminder)
-async def ask_edit(call: ChatContext, to: EditReminder) -> ButtonReply:
-    one = await commands.own_reminder(call, to.reminder_id)
+@action("re")
+async def ask_edit(call: ChatContext, reminder_id: int) -> ButtonReply:
+    """Asks for another time or text."""
+    one = await commands.own_reminder(call, reminder_id)
     text = (
         f"{question(EDITED, one.id)} – reply with a new time, a new text, or both: `friday 9:00`, "
         f"`friday 9:00 {shorten(one.text, 40)}`"
@@ -146,7 +129,7 @@ async def show(call: ChatContext, reminder_id: int, offset: int = 0) -> ButtonRe
     one = await commands.open_reminder(call, reminder_id)
     lines = [describe(call, one), *history(call, one)]
     return ButtonReply(
-        text="\n\n".join(lines), rows=[*rows_of(one), [button("‹ Reminders", ListReminders(offset))]], result=one
+        text="\n\n".join(lines), rows=[*rows_of(one), [button("‹ Reminders", turn_page(offset))]], result=one
     )
 
 
@@ -161,9 +144,9 @@ async def page(call: ChatContext, offset: int) -> CommandReply:
     lines = [head if found.reminders or not offset else "There are no more reminders.", *quiet_line]
     numbered = list(enumerate(found.reminders, offset + 1))
     lines += [f"**{number}** · {line(call, one)}" for number, one in numbered]
-    rows = [[button(str(number), OpenReminder(one.id, offset)) for number, one in numbered]] if numbered else []
+    rows = [[button(str(number), press_reminder(one.id, offset)) for number, one in numbered]] if numbered else []
     rows += intents.list_rows(shown)
-    rows += step_rows(offset, size, max(found.total, len(mentions)), ListReminders, ("‹ Sooner", "Later ›"))
+    rows += step_rows(offset, size, max(found.total, len(mentions)), turn_page, ("‹ Sooner", "Later ›"))
     return CommandReply("\n\n".join([*lines, *intents.lines(shown)]), rows=rows, result=found)
 
 
@@ -207,19 +190,19 @@ def history(call: ChatContext, one: OpenedReminder) -> list[str]:
 def made_row(one: Reminder) -> list[Button]:
     """Returns the buttons under a reminder that was just made. Undo takes back the latest step."""
     return [
-        button("↶ Undo", ActOnReminder(one.id, "back" if commands.is_postponed(one) else "delete")),
-        button("✎ Edit", EditReminder(one.id)),
-        button("1 h later", ActOnReminder(one.id, "later")),
+        button("↶ Undo", act_on_reminder(one.id, "back" if commands.is_postponed(one) else "delete")),
+        button("✎ Edit", ask_edit(one.id)),
+        button("1 h later", act_on_reminder(one.id, "later")),
     ]
 
 
 def rows_of(one: Reminder) -> list[list[Button]]:
     """Returns the buttons under a reminder."""
     if one.status == "deleted":
-        return [[button("↶ Undo", ActOnReminder(one.id, "restore"))]]
+        return [[button("↶ Undo", act_on_reminder(one.id, "restore"))]]
     first = {
-        "proposed": [button("✅ Yes", ActOnReminder(one.id, "accept"))],
-        "active": [button("⏸ Pause", ActOnReminder(one.id, "pause"))],
-        "paused": [button("▶ Resume", ActOnReminder(one.id, "go"))],
+        "proposed": [button("✅ Yes", act_on_reminder(one.id, "accept"))],
+        "active": [button("⏸ Pause", act_on_reminder(one.id, "pause"))],
+        "paused": [button("▶ Resume", act_on_reminder(one.id, "go"))],
     }.get(one.status, [])
-    return [[*first, button("✎ Edit", EditReminder(one.id)), button("🗑 Delete", ActOnReminder(one.id, "delete"))]]
+    return [[*first, button("✎ Edit", ask_edit(one.id)), button("🗑 Delete", act_on_reminder(one.id, "delete"))]]

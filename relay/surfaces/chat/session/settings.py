@@ -12,10 +12,9 @@ from relay.commands.session.zones import say_zone
 from relay.core.models import Button
 from relay.core.text import escape_markdown
 from relay.memory.rows.choices import Choices
-from relay.surfaces.chat.callbacks import AboutPerson
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.space_settings import ShowSessionSettings
-from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.contexts.space_settings import press_settings
+from relay.surfaces.chat.handlers import action, answers, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, require_own
 from relay.surfaces.chat.session import voice
 
@@ -58,31 +57,6 @@ ASK_ZONE = (
 )
 
 
-class ChooseLearning(AboutPerson, code="tl"):
-    """Sets whether the assistant learns from a person's messages."""
-
-    learning: Learning
-
-
-class ChooseVoice(AboutPerson, code="tv"):
-    """Sets which answers are also spoken, under /settings."""
-
-    voice: voice.Voice
-
-
-class ChooseFlag(AboutPerson, code="ts"):
-    """Sets a choice that is on or off."""
-
-    name: Flag
-    on: bool
-
-
-class ChooseZone(AboutPerson, code="tz"):
-    """Asks for a time zone, or goes back to the installation's."""
-
-    to: Literal["ask", "house"]
-
-
 @shows("settings", private=True)
 async def settings(call: ChatContext) -> CommandReply:
     """Shows a person's choices, or changes one by name."""
@@ -116,27 +90,31 @@ def _describe_moved(choices: Choices) -> str:
     return f" From now on, {keep} hours there: /reminders"
 
 
-@pressed(ChooseLearning)
-async def choose_learning(call: ChatContext, to: ChooseLearning) -> ButtonReply:
-    return await _choose(call, to.user_id, Choice("learning", to.learning))
+@action("tl")
+async def choose_learning(call: ChatContext, user_id: int, learning: Learning) -> ButtonReply:
+    """Sets whether the assistant learns from a person's messages."""
+    return await _choose(call, user_id, Choice("learning", learning))
 
 
-@pressed(ChooseVoice)
-async def choose_voice(call: ChatContext, to: ChooseVoice) -> ButtonReply:
-    return await _choose(call, to.user_id, Choice("voice", to.voice))
+@action("tv")
+async def choose_voice(call: ChatContext, user_id: int, voice: voice.Voice) -> ButtonReply:
+    """Sets which answers are also spoken, under /settings."""
+    return await _choose(call, user_id, Choice("voice", voice))
 
 
-@pressed(ChooseFlag)
-async def choose_flag(call: ChatContext, to: ChooseFlag) -> ButtonReply:
-    return await _choose(call, to.user_id, Choice(to.name, "on" if to.on else "off"))
+@action("ts")
+async def choose_flag(call: ChatContext, user_id: int, name: Flag, on: bool) -> ButtonReply:
+    """Sets a choice that is on or off."""
+    return await _choose(call, user_id, Choice(name, "on" if on else "off"))
 
 
-@pressed(ChooseZone)
-async def choose_zone(call: ChatContext, to: ChooseZone) -> ButtonReply:
-    require_own(call, to.user_id)
-    if to.to == "ask":
+@action("tz")
+async def choose_zone(call: ChatContext, user_id: int, to: Literal["ask", "house"]) -> ButtonReply:
+    """Asks for a time zone, or goes back to the installation's."""
+    require_own(call, user_id)
+    if to == "ask":
         return ButtonReply(says=CommandReply(f"{question('zone')} {ASK_ZONE}", asks="Europe/Berlin"))
-    return await _choose(call, to.user_id, Choice("zone", to.to))
+    return await _choose(call, user_id, Choice("zone", to))
 
 
 async def _choose(call: ChatContext, user_id: int, choice: Choice) -> ButtonReply:
@@ -169,18 +147,18 @@ def describe_learning(choices: Choices, capture: str, admin: bool) -> str:
 def _rows(user_id: int, choices: Choices) -> list[list[Button]]:
     """Returns the buttons; a tick marks each present choice."""
     learning = [
-        button(f"{'✓ ' if choices.learning == name else ''}{label}", ChooseLearning(user_id, name))
+        button(f"{'✓ ' if choices.learning == name else ''}{label}", choose_learning(user_id, name))
         for name, label in LEARNING_LABELS.items()
     ]
     flags = [
         [
-            button(f"{'✓ ' if getattr(choices, name) is on else ''}{label}", ChooseFlag(user_id, name, on))
+            button(f"{'✓ ' if getattr(choices, name) is on else ''}{label}", choose_flag(user_id, name, on))
             for label, on in zip(both, (True, False), strict=True)
         ]
         for name, both in LABELS.items()
     ]
-    voices = [button(voice.voice_label(name, choices.voice), ChooseVoice(user_id, name)) for name in voice.LABELS]
-    zone = [button("🕒 Time zone…", ChooseZone(user_id, "ask"))]
+    voices = [button(voice.voice_label(name, choices.voice), choose_voice(user_id, name)) for name in voice.LABELS]
+    zone = [button("🕒 Time zone…", choose_zone(user_id, "ask"))]
     if choices.zone:
-        zone.append(button("🕒 Server's time zone", ChooseZone(user_id, "house")))
-    return [learning, *flags, voices, [*zone, button("📚 Sessions…", ShowSessionSettings())]]
+        zone.append(button("🕒 Server's time zone", choose_zone(user_id, "house")))
+    return [learning, *flags, voices, [*zone, button("📚 Sessions…", press_settings())]]

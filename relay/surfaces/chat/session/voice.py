@@ -9,9 +9,8 @@ from relay.commands.session.voice import say as say_command
 from relay.commands.session.voice import voice as voice_command
 from relay.core.models import Button
 from relay.core.text import escape_sentence
-from relay.surfaces.chat.callbacks import AboutPerson
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, require_own
 
 Voice = Literal["auto", "always", "never"]
@@ -21,12 +20,6 @@ SPEAKS = {
     "never": "I never send voice notes",
 }
 LABELS: dict[Voice, str] = {"auto": "🔊 Auto", "always": "🔊 Always", "never": "🔇 Never"}
-
-
-class ChooseVoice(AboutPerson, code="vv"):
-    """Sets which answers are also spoken, under /voice."""
-
-    voice: Voice
 
 
 @shows("say")
@@ -43,10 +36,11 @@ async def voice(call: ChatContext) -> CommandReply:
     return CommandReply(f"{voice_line(call, chosen.voice)}.", rows=[_row(call.user_id, chosen)], result=chosen)
 
 
-@pressed(ChooseVoice)
-async def choose_voice(call: ChatContext, to: ChooseVoice) -> ButtonReply:
-    require_own(call, to.user_id)
-    chosen = await voice_command(call, to.voice)
+@action("vv")
+async def choose_voice(call: ChatContext, user_id: int, voice: Voice) -> ButtonReply:
+    """Sets which answers are also spoken, under /voice."""
+    require_own(call, user_id)
+    chosen = await voice_command(call, voice)
     return ButtonReply("Done.", f"{voice_line(call, chosen.voice)}.", [_row(call.user_id, chosen)])
 
 
@@ -64,4 +58,4 @@ def voice_label(name: Voice, chosen: str) -> str:
 
 
 def _row(user_id: int, chosen: VoiceChoice) -> list[Button]:
-    return [button(voice_label(name, chosen.voice), ChooseVoice(user_id, name)) for name in LABELS]
+    return [button(voice_label(name, chosen.voice), choose_voice(user_id, name)) for name in LABELS]

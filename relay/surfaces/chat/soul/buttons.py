@@ -21,12 +21,6 @@ class OfferTrial(AboutDraft, code="so"):
     """Says what a trial of a draft answers, and its cost."""
 
 
-class RunTrial(AboutDraft, code="st"):
-    """Answers the person's last questions (`message_id` 0), or one of them, with a draft."""
-
-    message_id: int
-
-
 class RestoreVersion(Callback, code="sr"):
     """Restores an old version as a new one."""
 

@@ -7,9 +7,8 @@ from typing import Literal
 from relay.commands.soul.growth import DECIDED, accept_idea, draft_idea, grown_soul, settle_idea, soul_growth
 from relay.core.errors import CommandRefused
 from relay.core.models import Rows
-from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, button, question
 from relay.surfaces.chat.soul.buttons import back_rows
 from relay.surfaces.chat.soul.trial import offer_trial
@@ -25,18 +24,11 @@ OFF = (
 )
 
 
-class DecideIdea(Callback, code="sg"):
-    """Does something with an idea: accept, edit, try or dismiss it."""
-
-    idea_id: int
-    what: Literal["accept", "edit", "try", "dismiss"]
-
-
 def idea_rows(idea_id: int) -> Rows:
     """Returns the buttons under an idea."""
     return [
-        [button("✅ Accept", DecideIdea(idea_id, "accept")), button("✎ Edit", DecideIdea(idea_id, "edit"))],
-        [button("🧪 Try", DecideIdea(idea_id, "try")), button("✖ Dismiss", DecideIdea(idea_id, "dismiss"))],
+        [button("✅ Accept", press_idea(idea_id, "accept")), button("✎ Edit", press_idea(idea_id, "edit"))],
+        [button("🧪 Try", press_idea(idea_id, "try")), button("✖ Dismiss", press_idea(idea_id, "dismiss"))],
     ]
 
 
@@ -49,19 +41,20 @@ async def show_growth(call: ChatContext, word: str) -> CommandReply:
     return CommandReply(ON if choice.on else OFF, result=choice)
 
 
-@pressed(DecideIdea)
-async def press_idea(call: ChatContext, to: DecideIdea) -> ButtonReply:
-    match to.what:
+@action("sg")
+async def press_idea(call: ChatContext, idea_id: int, what: Literal["accept", "edit", "try", "dismiss"]) -> ButtonReply:
+    """Does something with an idea: accept, edit, try or dismiss it."""
+    match what:
         case "accept":
-            return await accept(call, to.idea_id)
+            return await accept(call, idea_id)
         case "try":
-            drafted = await draft_idea(call, to.idea_id)
+            drafted = await draft_idea(call, idea_id)
             if drafted.draft_id is None:
                 return ButtonReply("My soul already says that.", result=drafted)
             return ButtonReply(says=await offer_trial(call, drafted.draft_id))
         case "edit":
-            return await edit(call, to.idea_id)
-    done = await settle_idea(call, to.idea_id, "dismissed")
+            return await edit(call, idea_id)
+    done = await settle_idea(call, idea_id, "dismissed")
     if done.status != "dismissed":
         return ButtonReply(DECIDED, rows=[])
     return ButtonReply("I won't propose it again.", rows=[[button("✖ Dismissed", NOTHING)]], result=done)

@@ -7,33 +7,13 @@ from relay.core.errors import CommandRefused
 from relay.core.limits import PERSONA_TOKENS
 from relay.core.models import Button, Rows
 from relay.memory.rows.soul import Persona, PersonaChange
-from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.difference import exact
-from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.handlers import action, answers, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 from relay.surfaces.chat.soul.versions import ask_with_text, byline, check_text, describe_length, difference_to
 
 NONE = "I don't have a role here. For example: /persona You are my Spanish teacher"
-
-
-class ClearPersona(Callback, code="pc"):
-    """Clears a persona, if it is still in use."""
-
-    persona_id: int
-
-
-class UndoPersona(Callback, code="pu"):
-    """Restores a persona, if the one that replaced it is still in use."""
-
-    persona_id: int
-    before: int
-
-
-class EditPersona(Callback, code="pe"):
-    """Sends the persona to copy, and asks for the new one."""
-
-    persona_id: int
 
 
 @shows("persona")
@@ -46,7 +26,7 @@ async def persona(call: ChatContext) -> CommandReply:
     if found is None:
         return CommandReply(NONE)
     head = f"**My role here**\n{byline(call, found)} · {describe_length(found.text, PERSONA_TOKENS)}"
-    rows = [[button("✎ Edit", EditPersona(found.id)), _clear(found)]]
+    rows = [[button("✎ Edit", press_edit(found.id)), _clear(found)]]
     return CommandReply(f"{head}\n\n{exact(found.text)}", rows=rows, result=found)
 
 
@@ -71,26 +51,29 @@ async def _show_change(done: PersonaChange) -> CommandReply:
 
 
 def _undo(now: Persona, before: Persona | None) -> Rows:
-    return [[button("↩ Undo", UndoPersona(now.id, before.id))]] if before and before.text else []
+    return [[button("↩ Undo", press_undo(now.id, before.id))]] if before and before.text else []
 
 
 def _clear(now: Persona) -> Button:
-    return button("✖ Clear", ClearPersona(now.id))
+    return button("✖ Clear", press_clear(now.id))
 
 
-@pressed(ClearPersona)
-async def press_clear(call: ChatContext, to: ClearPersona) -> ButtonReply:
-    return ButtonReply(rows=(), says=await _show_change(await set_persona(call, "", to.persona_id)))
+@action("pc")
+async def press_clear(call: ChatContext, persona_id: int) -> ButtonReply:
+    """Clears a persona, if it is still in use."""
+    return ButtonReply(rows=(), says=await _show_change(await set_persona(call, "", persona_id)))
 
 
-@pressed(UndoPersona)
-async def press_undo(call: ChatContext, to: UndoPersona) -> ButtonReply:
-    return ButtonReply(rows=(), says=await _show_change(await undo_persona(call, to.persona_id, to.before)))
+@action("pu")
+async def press_undo(call: ChatContext, persona_id: int, before: int) -> ButtonReply:
+    """Restores a persona, if the one that replaced it is still in use."""
+    return ButtonReply(rows=(), says=await _show_change(await undo_persona(call, persona_id, before)))
 
 
-@pressed(EditPersona)
-async def press_edit(call: ChatContext, to: EditPersona) -> ButtonReply:
-    found = await present_persona(call, to.persona_id)
+@action("pe")
+async def press_edit(call: ChatContext, persona_id: int) -> ButtonReply:
+    """Sends the persona to copy, and asks for the new one."""
+    found = await present_persona(call, persona_id)
     asked = f"{question('persona', found.id)} – reply to this message with my new role here."
     return ButtonReply(says=ask_with_text(asked, found.text, "persona.md", "My role here"))
 

@@ -20,10 +20,10 @@ from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.limits import SOUL_TOKENS
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.rows.soul import Soul, SoulDraft
-from relay.surfaces.chat.callbacks import Callback, decode
+from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.difference import exact
-from relay.surfaces.chat.handlers import answers, pressed, shows
+from relay.surfaces.chat.handlers import action, answers, pressed, shows
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply, button, question, step_rows
 from relay.surfaces.chat.soul.buttons import ActivateDraft, DiscardDraft, RestoreVersion, back_rows, draft_rows
 from relay.surfaces.chat.soul.documents import text_given
@@ -40,24 +40,6 @@ USAGE = (
 REPLY = "reply to this message with my new soul, as text or as a document."
 """How to give a new soul, where messages can be replied to."""
 NONE = "I don't have a soul yet. Give me one with /soul set &lt;text&gt;"
-
-
-class ShowHistory(Callback, code="sh"):
-    """Shows a page of the history."""
-
-    page: int
-
-
-class ViewVersion(Callback, code="sv"):
-    """Shows a version in full."""
-
-    version: int
-
-
-class EditSoul(Callback, code="se"):
-    """Sends the active soul to copy; `version` is the one above the button."""
-
-    version: int
 
 
 @shows("soul")
@@ -89,7 +71,7 @@ async def _show(call: ChatContext) -> CommandReply:
     active = await show_soul(call)
     if active is None:
         return CommandReply(NONE)
-    rows = [[button("✎ Edit", EditSoul(active.version)), button("History", ShowHistory(1))]]
+    rows = [[button("✎ Edit", press_edit(active.version)), button("History", press_history(1))]]
     return CommandReply(f"{_headline(call, active)}\n\n{exact(active.text)}", rows=rows, result=active)
 
 
@@ -211,26 +193,28 @@ async def _history(call: ChatContext, page: int) -> CommandReply:
     lines, rows = [], []
     for one in found.souls:
         lines.append(f"{_headline(call, one)}\n{exact(shorten(one.text, 120))}")
-        rows.append([button(f"View {one.version}", ViewVersion(one.version))])
+        rows.append([button(f"View {one.version}", press_view(one.version))])
         if not one.active:
             rows[-1].append(button(f"↩ Restore {one.version}", RestoreVersion(one.version)))
-    rows += step_rows((page - 1) * PAGE, PAGE, found.total, lambda offset: ShowHistory(offset // PAGE + 1))
+    rows += step_rows((page - 1) * PAGE, PAGE, found.total, lambda offset: press_history(offset // PAGE + 1))
     head = pluralize(found.total, "version") + (f", page {page} of {pages}" if pages > 1 else "")
     return CommandReply(f"{head}\n\n" + "\n\n".join(lines), rows=rows, result=found)
 
 
-@pressed(ShowHistory)
-async def press_history(call: ChatContext, to: ShowHistory) -> ButtonReply:
-    reply = await _history(call, max(1, to.page))
+@action("sh")
+async def press_history(call: ChatContext, page: int) -> ButtonReply:
+    """Shows a page of the history."""
+    reply = await _history(call, max(1, page))
     if not reply.rows:
         return ButtonReply(reply.text)
-    listed = any(isinstance(decode(data), ViewVersion) for data in call.said.buttons)
+    listed = any(type(decode(data)) is press_view for data in call.said.buttons)
     return reply.redraw() if listed else ButtonReply(says=reply)
 
 
-@pressed(ViewVersion)
-async def press_view(call: ChatContext, to: ViewVersion) -> ButtonReply:
-    found = await view_soul(call, to.version)
+@action("sv")
+async def press_view(call: ChatContext, version: int) -> ButtonReply:
+    """Shows a version in full."""
+    found = await view_soul(call, version)
     rows = [] if found.active else [[button(f"↩ Restore {found.version}", RestoreVersion(found.version))]]
     return ButtonReply(says=CommandReply(f"{_headline(call, found)}\n\n{exact(found.text)}", rows=rows, result=found))
 
@@ -241,6 +225,7 @@ async def press_restore(call: ChatContext, to: RestoreVersion) -> ButtonReply:
     return ButtonReply(says=reply) if reply.rows else ButtonReply(reply.text)
 
 
-@pressed(EditSoul)
-async def press_edit(call: ChatContext, to: EditSoul) -> ButtonReply:
+@action("se")
+async def press_edit(call: ChatContext, version: int) -> ButtonReply:
+    """Sends the active soul to copy; `version` is the one above the button."""
     return ButtonReply(says=await _ask(call))

@@ -7,9 +7,9 @@ import math
 from relay.commands.soul.trial import SoulTrial, TriedSoul, plan_trial, try_soul
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action, pressed
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
-from relay.surfaces.chat.soul.buttons import DiscardDraft, OfferTrial, RunTrial, draft_rows
+from relay.surfaces.chat.soul.buttons import DiscardDraft, OfferTrial, draft_rows
 
 SHOWN = 200
 """The most characters of a question to show."""
@@ -25,7 +25,7 @@ async def offer_trial(call: ChatContext, draft_id: int, replied: int = 0) -> Com
         f"🧪 I'll answer {which} with {active(plan.active_version)} and with the new soul, side by side. "
         f"Nothing changes, and I won't remember any of it:\n\n{listed}"
     )
-    begin = button(f"🧪 Try it ({cost(plan)})", RunTrial(draft_id, plan.message_id))
+    begin = button(f"🧪 Try it ({cost(plan)})", press_run(draft_id, plan.message_id))
     return CommandReply(text, rows=[[begin, button("✖ Discard", DiscardDraft(draft_id))]], result=plan)
 
 
@@ -47,9 +47,10 @@ async def press_offer(call: ChatContext, to: OfferTrial) -> ButtonReply:
     return ButtonReply(says=await offer_trial(call, to.draft_id))
 
 
-@pressed(RunTrial, confirms=True)
-async def press_run(call: ChatContext, to: RunTrial) -> ButtonReply:
-    done = await try_soul(call, to.draft_id, to.message_id)
+@action("st", confirms=True)
+async def press_run(call: ChatContext, draft_id: int, message_id: int) -> ButtonReply:
+    """Answers the person's last questions (`message_id` 0), or one of them, with a draft."""
+    done = await try_soul(call, draft_id, message_id)
     return ButtonReply("Here they are.", rows=[], says=side_by_side(done))
 
 

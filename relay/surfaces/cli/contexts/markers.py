@@ -21,7 +21,7 @@ from relay.core.text import parse_number, shorten
 from relay.memory.contexts.markers import read_weight
 from relay.memory.rows.contexts.markers import Keepit, KeepitChange, KeepitPage, OpenedKeepit
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.marker_buttons import ListKeepits
+from relay.surfaces.chat.contexts.buttons import ListKeepits
 from relay.surfaces.chat.contexts.markers.pages import card
 from relay.surfaces.chat.contexts.markers.weights import weight_in_words
 from relay.surfaces.cli.contexts.session import Offset, find, session

@@ -22,11 +22,9 @@ from relay.memory.contexts.markers import read_weight
 from relay.memory.rows.contexts.markers import Keepit, KeepitChange
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.marker_buttons import (
-    KeepPassage,
+from relay.surfaces.chat.contexts.buttons import (
     ListKeepits,
-    ListSessionKeepits,
-    OpenKeepit,
+    OpenSession,
     RemoveKeepit,
     RestoreKeepit,
     UndoTyped,
@@ -34,8 +32,7 @@ from relay.surfaces.chat.contexts.marker_buttons import (
 )
 from relay.surfaces.chat.contexts.markers.pages import card, removed_card, undo_weight
 from relay.surfaces.chat.contexts.markers.weights import preset_rows, undo_typed, weight_in_words
-from relay.surfaces.chat.contexts.session_buttons import OpenSession
-from relay.surfaces.chat.handlers import pressed, shows
+from relay.surfaces.chat.handlers import action, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 
 PAGE = 6
@@ -77,12 +74,13 @@ async def keepit(call: ChatContext) -> CommandReply:
         return marked(done)
     draft = done.draft
     text = f"📌 How important is this?\n\n> {escape_markdown(shorten(done.passage, 300))}"
-    return CommandReply(text, rows=preset_rows(lambda percent: KeepPassage(draft, percent)), result=done)
+    return CommandReply(text, rows=preset_rows(lambda percent: press_weight(draft, percent)), result=done)
 
 
-@pressed(KeepPassage)
-async def press_weight(call: ChatContext, to: KeepPassage) -> ButtonReply:
-    done = await keep_passage(call, Passage(draft=to.draft), weight_of(to.percent), "button")
+@action("ik")
+async def press_weight(call: ChatContext, draft: int, percent: int) -> ButtonReply:
+    """Marks the passage that a turn remembers, with a weight in hundredths."""
+    done = await keep_passage(call, Passage(draft=draft), weight_of(percent), "button")
     return replace(marked(done).redraw("Kept."), result=done)
 
 
@@ -93,7 +91,7 @@ def marked(done: KeepitChange) -> CommandReply:
     undo = [button("↩ Undo", RemoveKeepit(one.id))]
     if done.before is not None:
         undo = undo_weight(one, done.before, ListKeepits(0, 0))
-    return CommandReply(text, rows=[[*undo, button("Open", OpenKeepit(one.id))]], result=done)
+    return CommandReply(text, rows=[[*undo, button("Open", press_open(one.id))]], result=done)
 
 
 @pressed(UndoTyped)
@@ -105,9 +103,10 @@ async def press_undo(call: ChatContext, to: UndoTyped) -> ButtonReply:
     return ButtonReply("No longer marked." if to.removed else "Marked again.", rows=rows)
 
 
-@pressed(ListSessionKeepits)
-async def open_session_markers(call: ChatContext, to: ListSessionKeepits) -> ButtonReply:
-    return await turn_page(call, ListKeepits(to.session_id, 0))
+@action("ok")
+async def open_session_markers(call: ChatContext, session_id: int) -> ButtonReply:
+    """Shows the markers of a session, from its page."""
+    return await turn_page(call, ListKeepits(session_id, 0))
 
 
 @pressed(ListKeepits)
@@ -115,9 +114,10 @@ async def turn_page(call: ChatContext, to: ListKeepits) -> ButtonReply:
     return (await page(call, to.session_id, to.offset)).redraw()
 
 
-@pressed(OpenKeepit)
-async def press_open(call: ChatContext, to: OpenKeepit) -> ButtonReply:
-    return await opened(call, to.keepit_id, ListKeepits(to.session_id, to.offset))
+@action("io")
+async def press_open(call: ChatContext, keepit_id: int, session_id: int = 0, offset: int = 0) -> ButtonReply:
+    """Opens a marker."""
+    return await opened(call, keepit_id, ListKeepits(session_id, offset))
 
 
 @pressed(WeighKeepit)
@@ -161,7 +161,7 @@ async def page(call: ChatContext, session_id: int, offset: int) -> CommandReply:
     lines = [f"📌 **Marked {where}** ({found.total})"]
     numbered = list(enumerate(found.keepits, offset + 1))
     lines += [f"**{number}** · {weight_in_words(one.weight)}\n{line(one)}" for number, one in numbered]
-    buttons = [button(str(number), OpenKeepit(one.id, session_id, offset)) for number, one in numbered]
+    buttons = [button(str(number), press_open(one.id, session_id, offset)) for number, one in numbered]
     steps = step_rows(offset, PAGE, found.total, lambda to: ListKeepits(session_id, to), ("‹ Before", "More ›"))
     return CommandReply("\n\n".join(lines), rows=[buttons, *steps, *back], result=found)
 

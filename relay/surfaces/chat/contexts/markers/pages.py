@@ -11,7 +11,7 @@ from relay.core.text import escape_markdown, shorten
 from relay.memory.contexts.markers import name_weight
 from relay.memory.rows.contexts.markers import Keepit, OpenedKeepit, Survival
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.marker_buttons import ListKeepits, RemoveKeepit, RestoreKeepit, WeighKeepit
+from relay.surfaces.chat.contexts.buttons import ListKeepits, RemoveKeepit, RestoreKeepit, WeighKeepit
 from relay.surfaces.chat.contexts.markers.weights import preset_rows
 from relay.surfaces.chat.memory_pages import cut_units
 from relay.surfaces.chat.reply import CommandReply, button

@@ -9,7 +9,7 @@ from decimal import Decimal
 from relay.core.models import Button
 from relay.memory.contexts.markers import PRESETS, name_weight
 from relay.surfaces.chat.callbacks import Callback
-from relay.surfaces.chat.contexts.marker_buttons import UndoTyped
+from relay.surfaces.chat.contexts.buttons import UndoTyped
 from relay.surfaces.chat.reply import button
 
 IN_A_ROW = 3
