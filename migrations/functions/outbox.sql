@@ -99,8 +99,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns what has become of what the line under a turn's messages says, and these messages, its own and separate
--- announcements: {turn_id, owner_id, changes, reminders (said: the texts that each had), kept and preferences (null: it said
--- nothing of them), messages: [{chat_id, message_id, request}]}. Leaves out what another answer takes over.
+-- announcements: {turn_id, owner_id, changes, reminders (said: the texts that each had), answered (ids of the questions that
+-- it asked), kept and preferences (null: it said nothing of them), messages: [{chat_id, message_id, request}]}. Leaves out
+-- what another answer takes over.
 create or replace function public.relay_shown_changes(p_turn_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('turn_id', t.id, 'owner_id', s.owner_id, 'changes', relay.changes_of(t.id),
@@ -108,6 +109,11 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select coalesce(jsonb_agg(relay.reminder_json(r) || jsonb_build_object(
                 'said', coalesce(one -> 'said', '[]') || (one -> 'text'))), '[]')
             from jsonb_array_elements(t.told -> 'reminders') one join reminder r on r.id = (one ->> 'id')::bigint),
+        'answered', array(
+            select e.reminder_id from outbox o join reminder_event e on e.outbox_id = o.id and e.kind = 'fired'
+            join reminder r on r.id = e.reminder_id and r.kind = 'ask'
+            where o.turn_id = t.id and exists (
+                select from reminder_event where reminder_id = r.id and kind = 'done' and id > e.id)),
         'kept', case when t.told ? 'kept' then coalesce(relay.kept_by(t) -> 'kept', '[]') end,
         'preferences', case when t.told -> 'acting' <> '[]' then (
             select coalesce(jsonb_agg(relay.preference_json(p) order by p.strength desc, p.id), '[]')

@@ -94,8 +94,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         select coalesce(jsonb_agg(jsonb_build_object('kind', e.kind, 'at', e.at, 'occurrence', e.occurrence,
             'detail', e.detail,
             'sent', coalesce(o.status = 'sent' and o.telegram_message_id is not null, false),
-            'failed', coalesce(o.status = 'failed', false), 'message_id',
-            case when jsonb_array_length(o.inputs) = 1 then o.telegram_message_id end) order by e.id desc), '[]')
+            'failed', coalesce(o.status = 'failed', false)) order by e.id desc), '[]')
         from (select * from reminder_event where reminder_id = r.id order by id desc limit 10) e
         left join outbox o on o.id = e.outbox_id))
     from reminder r
@@ -133,6 +132,18 @@ language sql set search_path = relay, extensions, pg_temp as $$
         select replaced_by from memory where id = any (relay.inputs_of('memory', p_reminder.inputs)))
 $$;
 
+-- Owes the corrections of the messages that asked a question since it was answered last: they lose its buttons.
+create or replace function relay.owe_copies(p_reminder_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.owe_correction(turn_id) from (
+        select distinct o.turn_id
+        from reminder r join reminder_event e on e.reminder_id = r.id and e.kind = 'fired'
+        join outbox o on o.id = e.outbox_id
+        where r.id = p_reminder_id and r.kind = 'ask' and not exists (
+            select from reminder_event where reminder_id = r.id and kind = 'done' and id > e.id)
+        order by o.turn_id desc limit 10) as asking
+$$;
+
 -- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id, turn_id};
 -- what is not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller
 -- knows it. turn_id: the button, which changes it once even if it runs again, or the answer, which keeps what it was until it
@@ -162,6 +173,9 @@ begin
         next_at = own.next_at, status = own.status, occurrence = own.occurrence, repeat_minutes = own.repeat_minutes,
         kind = own.kind, asked = case when p_change ? 'next_at' then 0 else asked end, changed_at = now()
     where id = own.id returning * into own;
+    if p_change ->> 'event' = 'done' then
+        perform relay.owe_copies(own.id);
+    end if;
     insert into reminder_event (reminder_id, kind, user_id, occurrence, turn_id) values (own.id, p_change ->> 'event',
         (p_change ->> 'user_id')::bigint, own.occurrence, (p_change ->> 'turn_id')::bigint);
     perform relay.owe_reminders(own.bot_id, own.chat_id, own.topic_id), relay.owe_lines(own);
@@ -298,9 +312,9 @@ set search_path = relay, extensions, pg_temp as $$
             '|was|wer|wen|wem|wie|wann|wo|wohin|woher|warum|wieso|weshalb|welche[mnrs]?|kann|kannst|könntest)\M')
 $$;
 
--- Tests whether a question was answered since it was first asked: by a reply of anybody to it, by an approving reaction of
--- the person who wanted it, or in their own chat by what they say next, unless that is a question or a reply to something
--- else. What they say answers the open question that was asked last.
+-- Tests whether a question was answered since it was first asked (or the last three times, if it isn't asked again): by a
+-- reply of anybody to it, by an approving reaction of the person who wanted it, or in their own chat by what they say next,
+-- unless that is a question or a reply to something else. What they say answers the open question that was asked last.
 create or replace function relay.is_answered(p_reminder relay.reminder) returns boolean
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare
@@ -308,9 +322,9 @@ declare
     asked bigint[] := '{}';  -- the open ones, the newest last
 begin
     for one in select * from relay.question_events(p_reminder, (
-        select min(at) from reminder_event where reminder_id = p_reminder.id and kind = 'fired' and at >= (
-            select max(at) from reminder_event
-            where reminder_id = p_reminder.id and kind = 'fired' and occurrence = p_reminder.occurrence)))
+        select min(e.at) from (
+            select e.at from reminder_event e where reminder_id = p_reminder.id and kind = 'fired'
+            order by e.id desc limit coalesce(nullif(p_reminder.asked, 0), 3)) as e))
         order by at, happened <> 'asked', id
     loop
         if one.happened = 'said' then
@@ -327,16 +341,30 @@ begin
     return false;
 end $$;
 
--- Makes the open questions of a chat due that were just answered: their job then ends them, and takes their buttons.
+-- Ends the questions of a chat that were just answered: those that would be asked again are due, so that their job does;
+-- those that were asked for the last time, within a week, were done.
 create or replace function relay.settle_questions(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns void
-language sql set search_path = relay, extensions, pg_temp as $$
-    with settled as (
-        update reminder r set next_at = now()
-        where bot_id in (0, p_bot_id) and chat_id = p_chat_id and topic_id = p_topic_id and status = 'active'
-            and next_at > now() and kind = 'ask' and asked > 0 and relay.is_answered(r) returning *)
-    select relay.owe_reminders(bot_id, chat_id, topic_id) from (
-        select distinct bot_id, chat_id, topic_id from settled) as place
-$$;
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    one reminder;
+begin
+    for one in
+        select r.* from reminder r
+        where r.space_id in (select space_id from thread where chat_id = p_chat_id and topic_id = p_topic_id)
+            and r.bot_id in (0, p_bot_id) and r.chat_id = p_chat_id and r.topic_id = p_topic_id and r.kind = 'ask'
+            and r.status in ('active', 'ended') and (r.next_at > now()) is not false
+            and r.changed_at > now() - interval '7 days' and (r.asked > 0 or 'fired' = (
+                select kind from reminder_event where reminder_id = r.id order by id desc limit 1))
+            and relay.is_answered(r) for update
+    loop
+        if one.asked > 0 then
+            update reminder set next_at = now() where id = one.id;
+            perform relay.owe_reminders(one.bot_id, one.chat_id, one.topic_id);
+        else
+            perform relay.owe_copies(one.id), relay.note_reminder(one.id, 'done');
+        end if;
+    end loop;
+end $$;
 
 -- Returns the name that a person has in a space; empty if they said nothing there.
 create or replace function relay.name_in(p_space_id bigint, p_user_id bigint) returns text
@@ -410,6 +438,8 @@ begin
                 (one ->> 'tainted')::boolean);
             told := told + 1;
         end if;
+        perform relay.owe_copies(g.id) from jsonb_to_recordset(one -> 'reminders') as g (id bigint, event text)
+        where g.event = 'done' and g.id = any (moved);
         insert into reminder_event (reminder_id, kind, occurrence, outbox_id, detail)
         select g.id, g.event, g.due_at, queued, g.detail
         from jsonb_to_recordset(one -> 'reminders') as g (id bigint, due_at timestamptz, event text, detail text)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 
-from relay.core.errors import MessengerError
-from relay.core.ports import Messenger
 from relay.jobs.kinds import JobKind, Retry
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.digest import tell_morning
@@ -18,8 +15,6 @@ from relay.memory.proactive.looking import Lookout
 from relay.memory.reminders.due import first_of, needs_check, tell
 from relay.memory.review.judging import notify_nobody
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.proactive.reminders import DueReminder
-from relay.memory.store import Store
 
 PATIENT = Retry(most=1_000)
 
@@ -41,22 +36,15 @@ def heartbeat_kind(lookout: Lookout, bot_id: int) -> JobKind:
 
 
 def reminder_kind(
-    lookout: Lookout,
-    bot_id: int,
-    send_queued: Callable[[], Awaitable[object]] = notify_nobody,
-    messenger: Messenger | None = None,
+    lookout: Lookout, bot_id: int, send_queued: Callable[[], Awaitable[object]] = notify_nobody
 ) -> JobKind:
     """Returns the kind for a chat's due reminders: one job, which waits for the nearest."""
-    run = partial(tell_due, lookout, bot_id, send_queued, messenger)
+    run = partial(tell_due, lookout, bot_id, send_queued)
     return JobKind("reminder", run, timeout=300, retry=PATIENT, at_once=8)
 
 
 async def tell_due(
-    lookout: Lookout,
-    bot_id: int,
-    send_queued: Callable[[], Awaitable[object]],
-    messenger: Messenger | None,
-    job: ClaimedJob,
+    lookout: Lookout, bot_id: int, send_queued: Callable[[], Awaitable[object]], job: ClaimedJob
 ) -> bool:
     """Queues what is due first in a chat; the job runs again for the rest. Returns whether anything was due."""
     work = await lookout.store.reminder_work(job)
@@ -69,17 +57,4 @@ async def tell_due(
     queued = await lookout.store.tell_reminders(job, bot_id, told.messages, told.not_before)
     if queued:
         await send_queued()
-    for one in work.reminders:
-        if messenger is not None and one.asked and one.answered:
-            await take_buttons(lookout.store, messenger, one)
     return bool(queued)
-
-
-async def take_buttons(store: Store, messenger: Messenger, one: DueReminder) -> None:
-    """Takes the buttons from the messages that asked a question, since it is answered."""
-    opened = await store.reminder(one.space, one.user_id, one.id)
-    asked = [event.message_id for event in opened.events if event.kind == "fired"] if opened else []
-    for message_id in filter(None, asked[: one.asked]):
-        bare = {"chat_id": one.chat_id, "message_id": message_id, "reply_markup": {"inline_keyboard": []}}
-        with contextlib.suppress(MessengerError):
-            await messenger.call("editMessageReplyMarkup", **bare)

@@ -51,7 +51,7 @@ def make_kinds(services: JobServices) -> list[JobKind]:
         backfill_kind(store),
         erasure_kind(store, media_store, messenger, bot_id),
         compression_kind(services.compressor),
-        reminder_kind(lookout, bot_id, services.send_queued, messenger),
+        reminder_kind(lookout, bot_id, services.send_queued),
         heartbeat_kind(lookout, bot_id),
         digest_kind(batch, bot_id, services.admins),
         growth_kind(Gardener(batch, lookout.limits, bot_id, services.admins)),

@@ -119,6 +119,26 @@ async def test_done_takes_the_buttons_from_every_copy_of_a_question(bot: SharedB
     await bot.tg.wait_for(lambda: not first.buttons and not again.buttons)
 
 
+async def test_an_answer_after_the_last_copy_takes_the_buttons_from_each(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    bot.says(
+        "ask me about the hens", [tool("set_reminder", {"text": "Hens?", "at": "2031-03-01T18:00", "kind": "ask"})]
+    )
+    await bot.ask(dm, ada, "ask me about the hens")
+    for count in range(1, 4):
+        await bring_near(bot, "Hens?")
+        copies = await bot.tg.wait_for(
+            lambda count=count: found if len(found := asked_about(bot, dm, "Hens?")) == count else None, 20
+        )
+    assert all(one.buttons for one in copies)
+    await bot.ask(dm, ada, "Yes, they are fed")
+    await bot.tg.wait_for(lambda: not any(one.buttons for one in copies))
+
+
+def asked_about(bot: SharedBot, dm: Chat, text: str) -> list[StoredMessage]:
+    return [one for one in bot.tg.messages(dm) if one.text in (f"⏰ {text}", f"⏰ Still open: {text}")]
+
+
 @pytest.mark.parametrize("how", ["words", "reaction"])
 async def test_an_answer_takes_the_buttons_from_a_question(bot: SharedBot, how: str) -> None:
     ada, dm = bot.person()

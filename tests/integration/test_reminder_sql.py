@@ -72,7 +72,7 @@ async def tell(store: Store) -> int:
 
 
 async def queued(sql: Sql) -> list[str]:
-    rows = await sql("select request ->> 'text' from outbox where status = 'queued' order by id")
+    rows = await sql("select request ->> 'text' from outbox where status = 'queued' and request ? 'text' order by id")
     return [text for (text,) in rows]
 
 

@@ -213,6 +213,8 @@ class ShownChanges:
     changes: tuple[MemoryChange, ...]
     messages: tuple[ShownMessage, ...]
     reminders: tuple[ToldReminder, ...] = ()
+    answered: tuple[int, ...] = ()
+    """The ids of the questions that the messages asked and that were answered since."""
     kept: tuple[Decimal, ...] | None = None
     """The weights of the message's markers; None: the answer told of none."""
     preferences: tuple[Preference, ...] | None = None

@@ -90,8 +90,6 @@ class ReminderEvent:
     """Telegram refused its message."""
     detail: str | None = None
     """Why a check sent nothing."""
-    message_id: int | None = None
-    """Its message in Telegram, if that tells of nothing else."""
 
 
 @frozen(kw_only=True)

@@ -42,12 +42,8 @@ async def reply_parts(reply: CommandReply, turn_id: int, place: Place) -> list[P
 async def redraw_pressed(
     store: Store, messenger: Messenger, bot_id: int, place: Place, message_id: int, done: ButtonReply
 ) -> None:
-    """Gives the message above a button its new text or buttons, and takes away those of settled ones. If Telegram
-    doesn't confirm that in time, an erasure counts the message as showing both."""
-    for settled in done.settled:
-        bare: Request = {"reply_markup": inline_keyboard(())}
-        with contextlib.suppress(MessengerError, TimeoutError):
-            await redraw(store, messenger, bot_id, place.chat_id, settled, bare, REDRAW_SECONDS)
+    """Gives the message above a button its new text or buttons. If Telegram doesn't confirm that in time, an erasure
+    counts the message as showing both."""
     if not done.text and done.rows is None:
         return
     shown: Request = {"reply_markup": inline_keyboard(done.rows or ())}

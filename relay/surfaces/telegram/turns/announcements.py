@@ -31,7 +31,7 @@ from relay.surfaces.chat.contexts.markers.weights import FORMER_KEPT, UNMARKED, 
 from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.chat.preferences.pages import DROPPED, FORMER_ACTING, describe_acting
 from relay.surfaces.chat.reminders.dated import offer_rows, standing_offers
-from relay.surfaces.chat.reminders.made import former_line, is_about, made_line, made_row
+from relay.surfaces.chat.reminders.made import former_line, is_about, made_line, made_row, without_told
 from relay.surfaces.telegram.formatting.format import format_reply, shorten
 from relay.surfaces.telegram.formatting.split import LIMIT
 from relay.surfaces.telegram.groups.groups import is_alone_with
@@ -102,12 +102,13 @@ async def _correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int
     if found is None:
         return
     for shown in found.messages:
-        rows: Rows = buttons_in(shown.request["reply_markup"])
+        before = buttons_in(shown.request["reply_markup"])
+        rows: Rows = without_told(before, found.answered)
         request = with_lines(shown.request, lines_of_others(found))
         if len(other_rows(rows, *DECIDES)) < len(rows):
             request = with_current_lines(request, found.changes)
             rows = standing_offers(current_rows(found.changes, turn_id, rows), found.changes)
-        elif request == shown.request:
+        elif request == shown.request and rows == before:
             continue
         for one in list_told(found):
             rows = [made_row(one) if is_about(row, one.id) else row for row in rows]
