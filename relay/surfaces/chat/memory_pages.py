@@ -11,17 +11,9 @@ from relay.core.models import Button
 from relay.core.text import escape_markdown, shorten
 from relay.memory.rows.changes import ChangePage, ListedChange, PastChange
 from relay.memory.rows.memories import MemoryLine, MemoryPage
+from relay.surfaces.chat import memory_buttons as buttons
 from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.changes import change_line, describe_done
-from relay.surfaces.chat.memory_buttons import (
-    DecideInList,
-    DecideWaiting,
-    ListChanges,
-    ListMemories,
-    ListPeople,
-    OpenMemory,
-    ShowControls,
-)
 from relay.surfaces.chat.memory_views import CHOSEN, HistoryView, View
 from relay.surfaces.chat.reply import CommandReply, button
 from relay.surfaces.chat.times import day, moment
@@ -76,14 +68,14 @@ def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Comman
         lines = "Nothing here matches that."
     else:
         lines += "\n\nTap a number to open it. /memory \\<words> searches."
-    ids = [button(f"#{row.number}", OpenMemory(row.id, view)) for row in known.memories]
+    ids = [button(f"#{row.number}", buttons.OpenMemory(row.id, view)) for row in known.memories]
     rows = [
         *arrange_by_four(ids),
-        page_buttons(page, pages, lambda page: ListMemories(space, replace(view, page=page))),
+        page_buttons(page, pages, lambda page: buttons.ListMemories(space, replace(view, page=page))),
     ]
     rows += [*filters(known, view, space), change_buttons(known, space)]
     if place:
-        rows.append([button("👤 My own memory", ListMemories(0, View()))])
+        rows.append([button("👤 My own memory", buttons.ListMemories(0, View()))])
     waiting = f"\n\n⏳ {known.pending} waiting for your tap." if known.pending else ""
     return CommandReply(f"{head}\n\n{lines}{waiting}", rows=[row for row in rows if row])
 
@@ -120,21 +112,24 @@ def filters(known: MemoryPage, view: View, space: int) -> list[list[Button]]:
     if view.chosen in f"af{KINDS}" and sum(map(bool, kinds.values())) > 1:
         rows += arrange_by_four([choice(kind, count, view, space) for kind, count in kinds.items() if count])
     if known.people:
-        rows.append([button("👥 By person", ListPeople(space))])
+        rows.append([button("👥 By person", buttons.ListPeople(space))])
     return rows
 
 
 def choice(kind: str, count: int | None, view: View, space: int) -> Button:
     """Returns a button that chooses a filter; the present one is marked."""
     mark = "• " if kind == view.chosen else ""
-    return button(f"{mark}{NAMES[kind]}{f' {count}' if count else ''}", ListMemories(space, View(kind)))
+    return button(f"{mark}{NAMES[kind]}{f' {count}' if count else ''}", buttons.ListMemories(space, View(kind)))
 
 
 def change_buttons(known: MemoryPage, space: int) -> list[Button]:
     """Returns the buttons that lead to the changes and switches."""
     row = []
     if known.space_id:
-        row = [button("🕘 Changes", ListChanges(space, HistoryView())), button("⚙️", ShowControls(space))]
+        row = [
+            button("🕘 Changes", buttons.ListChanges(space, HistoryView())),
+            button("⚙️", buttons.ShowControls(space)),
+        ]
     if known.pending:
         row.append(make_waiting_button(known.pending, space))
     return row
@@ -142,19 +137,19 @@ def change_buttons(known: MemoryPage, space: int) -> list[Button]:
 
 def make_waiting_button(count: int, space: int) -> Button:
     """Returns the button that lists waiting changes."""
-    return button(f"⏳ {count} waiting", ListChanges(space, HistoryView(waiting=True)))
+    return button(f"⏳ {count} waiting", buttons.ListChanges(space, HistoryView(waiting=True)))
 
 
 def people_page(known: MemoryPage, place: str) -> CommandReply:
     """Lists the people of a group with memories about them, each as a button."""
     space = known.space_id or 0
     people = [
-        button(f"{shorten(one.name or '?', 24)} · {one.memories}", ListMemories(space, View(f"u{one.id}")))
+        button(f"{shorten(one.name or '?', 24)} · {one.memories}", buttons.ListMemories(space, View(f"u{one.id}")))
         for one in known.people
     ]
     pairs = [people[n : n + 2] for n in range(0, len(people), 2)]
     text = f"**People I know{place}**" + ("" if people else "\n\nNo one yet.")
-    return CommandReply(text, rows=[*pairs, [button("‹ All", ListMemories(space, View()))]])
+    return CommandReply(text, rows=[*pairs, [button("‹ All", buttons.ListMemories(space, View()))]])
 
 
 def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> CommandReply:
@@ -166,12 +161,12 @@ def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> 
     view = HistoryView(waiting, page)
     rows = decisions(found.changes, view)
     if waiting and total > 1:
-        keep = button(f"✅ Keep all {total}", DecideWaiting(space, "k"))
-        rows.append([keep, button("✖ Discard all", DecideWaiting(space, "x"))])
-    rows.append(page_buttons(page, pages, lambda page: ListChanges(space, replace(view, page=page))))
-    ways = [button("‹ What I know", ListMemories(space, View()))]
+        keep = button(f"✅ Keep all {total}", buttons.DecideWaiting(space, "k"))
+        rows.append([keep, button("✖ Discard all", buttons.DecideWaiting(space, "x"))])
+    rows.append(page_buttons(page, pages, lambda page: buttons.ListChanges(space, replace(view, page=page))))
+    ways = [button("‹ What I know", buttons.ListMemories(space, View()))]
     if waiting:
-        ways.append(button("🕘 All changes", ListChanges(space, HistoryView())))
+        ways.append(button("🕘 All changes", buttons.ListChanges(space, HistoryView())))
     elif found.pending:
         ways.append(make_waiting_button(found.pending, space))
     rows.append(ways)
@@ -204,11 +199,11 @@ def decisions(changes: Sequence[ListedChange], view: HistoryView) -> list[list[B
     undo: list[Button] = []
     for number, change in enumerate(changes, 1):
         if change.yours and change.status == "applied":
-            undo.append(button(f"↩ Undo {number}", DecideInList(change.id, "u", view)))
+            undo.append(button(f"↩ Undo {number}", buttons.DecideInList(change.id, "u", view)))
         elif change.yours and change.status == "pending":
             keep = "🗑 Forget" if change.action == "forget" else "✅ Keep"
-            discard = button(f"✖ Discard {number}", DecideInList(change.id, "x", view))
-            rows.append([button(f"{keep} {number}", DecideInList(change.id, "k", view)), discard])
+            discard = button(f"✖ Discard {number}", buttons.DecideInList(change.id, "x", view))
+            rows.append([button(f"{keep} {number}", buttons.DecideInList(change.id, "k", view)), discard])
     return [*rows, *arrange_by_four(undo)]
 
 
@@ -221,9 +216,9 @@ def page_buttons(page: int, pages: int, to: Callable[[int], Callback]) -> list[B
     return [*back, button(f"page {page} of {pages}", to(page)), *on]
 
 
-def arrange_by_four(buttons: list[Button]) -> list[list[Button]]:
+def arrange_by_four(row: list[Button]) -> list[list[Button]]:
     """Arranges buttons in rows that a phone shows in full."""
-    return [buttons[n : n + 4] for n in range(0, len(buttons), 4)]
+    return [row[n : n + 4] for n in range(0, len(row), 4)]
 
 
 def pages_of(count: int) -> int:

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from relay.commands.contexts.composition import (
-    UsedComposition,
-    compose_again,
-    composition_named,
-    drop_asks,
-    drop_composition,
-    export_composition,
-    open_composition,
-    space_compositions,
-    use_composition,
-)
+from relay.commands.contexts import composition as commands
 from relay.core.limits import CONTEXT_WINDOW
 from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
@@ -42,7 +32,7 @@ class ChangeComposition(Callback, code="bg"):
 
 async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
     """Lists the compositions, with a button to open each."""
-    found = await space_compositions(call, offset, PAGE)
+    found = await commands.space_compositions(call, offset, PAGE)
     if not found.compositions:
         return CommandReply("There are no more." if found.total else NOTHING_YET, result=found)
     numbered = list(enumerate(found.compositions, offset + 1))
@@ -58,23 +48,23 @@ async def list_page(call: ChatContext, offset: int = 0) -> CommandReply:
 
 async def show_named(call: ChatContext, name: str) -> CommandReply:
     """Shows a composition by its name."""
-    one = await composition_named(call, name)
+    one = await commands.composition_named(call, name)
     return composed_page(one).returning(one)
 
 
 async def drop_named(call: ChatContext, name: str) -> CommandReply:
     """Drops a composition by its name, or asks first."""
-    one = await composition_named(call, name)
-    if drop_asks(call, one):
+    one = await commands.composition_named(call, name)
+    if commands.drop_asks(call, one):
         return CommandReply(ask_to_drop(one), rows=drop_rows(one))
-    dropped = await drop_composition(call, one.id)
+    dropped = await commands.drop_composition(call, one.id)
     return CommandReply(dropped_line(dropped.name, dropped.active), result=dropped)
 
 
 async def begin_named(call: ChatContext, name: str) -> CommandReply:
     """Begins a new conversation with a composition."""
-    one = await composition_named(call, name)
-    return describe_begun(await use_composition(call, one.id))
+    one = await commands.composition_named(call, name)
+    return describe_begun(await commands.use_composition(call, one.id))
 
 
 @action("bl")
@@ -86,32 +76,32 @@ async def turn_page(call: ChatContext, offset: int) -> ButtonReply:
 @action("bo")
 async def press_open(call: ChatContext, composition_id: int) -> ButtonReply:
     """Shows one composition."""
-    return composed_page(await open_composition(call, composition_id)).redraw()
+    return composed_page(await commands.open_composition(call, composition_id)).redraw()
 
 
 @pressed(BeginWith)
 async def press_begin(call: ChatContext, to: BeginWith) -> ButtonReply:
-    return ButtonReply(says=describe_begun(await use_composition(call, to.composition_id)))
+    return ButtonReply(says=describe_begun(await commands.use_composition(call, to.composition_id)))
 
 
 @action("br")
 async def press_again(call: ChatContext, composition_id: int) -> ButtonReply:
     """Makes it again, with what has been said since."""
-    return composed_page(await compose_again(call, composition_id)).redraw("Made again.")
+    return composed_page(await commands.compose_again(call, composition_id)).redraw("Made again.")
 
 
 @action("be")
 async def press_download(call: ChatContext, composition_id: int) -> ButtonReply:
     """Sends it as a file."""
-    file = await export_composition(call, composition_id)
+    file = await commands.export_composition(call, composition_id)
     return ButtonReply(says=CommandReply("", file=file, private=True))
 
 
 @action("bx")
 async def press_drop(call: ChatContext, composition_id: int) -> ButtonReply:
     """Asks whether to drop it, unless the settings say not to ask."""
-    one = await open_composition(call, composition_id)
-    if drop_asks(call, one):
+    one = await commands.open_composition(call, composition_id)
+    if commands.drop_asks(call, one):
         return ButtonReply(text=ask_to_drop(one), rows=drop_rows(one))
     return await _drop(call, one.id)
 
@@ -123,7 +113,7 @@ async def press_confirm(call: ChatContext, composition_id: int) -> ButtonReply:
 
 
 async def _drop(call: ChatContext, composition_id: int) -> ButtonReply:
-    dropped = await drop_composition(call, composition_id)
+    dropped = await commands.drop_composition(call, composition_id)
     return ButtonReply("Dropped.", dropped_line(dropped.name, dropped.active), [], result=dropped)
 
 
@@ -190,7 +180,7 @@ def share_of_window(tokens: int) -> str:
     return f"{share:.0f}% of my context" if share >= 1 else "under 1% of my context"
 
 
-def describe_begun(used: UsedComposition) -> CommandReply:
+def describe_begun(used: commands.UsedComposition) -> CommandReply:
     """Says that a conversation began with a composition."""
     one = used.composition
     what = f"{pluralize(len(one.parts), 'earlier session')}, {one.total_tokens or 0:,} tokens"

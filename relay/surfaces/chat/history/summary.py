@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from relay.commands.history.summary import (
-    NONE_YET,
-    RefreshedSummary,
-    correct_summary,
-    refresh_summary,
-    restore_summary,
-    summary_versions,
-)
-from relay.commands.history.summary import summary as read_summary
+from relay.commands.history import summary as commands
 from relay.core.limits import SUMMARY_TOKENS
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.sessions import SummaryInUse, SummaryVersion
@@ -35,9 +27,9 @@ async def summary(call: ChatContext) -> CommandReply:
     word, rest = (*call.text.split(None, 1), "", "")[:2]
     match word.lower(), bool(rest):
         case "", _:
-            return present(call, await read_summary(call))
+            return present(call, await commands.summary(call))
         case "refresh", False:
-            done = await refresh_summary(call)
+            done = await commands.refresh_summary(call)
             why = failure(done)
             now = CommandReply(escape_sentence(why)) if why else present(call, done.present)
             return replace(now, result=done)
@@ -59,7 +51,7 @@ async def corrected(call: ChatContext, version_id: int) -> CommandReply:
 @action("zr")
 async def press_refresh(call: ChatContext) -> ButtonReply:
     """Writes a new summary."""
-    done = await refresh_summary(call)
+    done = await commands.refresh_summary(call)
     return present(call, done.present).redraw(failure(done))
 
 
@@ -72,7 +64,7 @@ async def press_correct(call: ChatContext) -> ButtonReply:
 @action("zp")
 async def press_present(call: ChatContext) -> ButtonReply:
     """Shows the current summary."""
-    return present(call, await read_summary(call)).redraw()
+    return present(call, await commands.summary(call)).redraw()
 
 
 @action("zh")
@@ -84,7 +76,7 @@ async def press_history(call: ChatContext, offset: int) -> ButtonReply:
 @action("zv")
 async def press_version(call: ChatContext, version_id: int) -> ButtonReply:
     """Shows one version."""
-    found = await read_summary(call, version_id)
+    found = await commands.summary(call, version_id)
     if found.summary is None:
         return ButtonReply("This version belongs to an earlier conversation.")
     rows = [[button("‹ History", press_history(0))]]
@@ -96,12 +88,12 @@ async def press_version(call: ChatContext, version_id: int) -> ButtonReply:
 @action("zs")
 async def press_restore(call: ChatContext, version_id: int, of: int) -> ButtonReply:
     """Restores a version, if `of` is still the current one."""
-    done = await restore_summary(call, version_id, of)
+    done = await commands.restore_summary(call, version_id, of)
     toast = "Restored." if done.restored else "The summary has changed since. This is the current one."
     return present(call, done.present).redraw(toast)
 
 
-def failure(done: RefreshedSummary) -> str:
+def failure(done: commands.RefreshedSummary) -> str:
     """Says why there is no new summary; empty if there is one."""
     match done.outcome:
         case "written":
@@ -120,7 +112,7 @@ def present(call: ChatContext, found: SummaryInUse) -> CommandReply:
     """Renders the current summary, with its buttons."""
     if found.summary is None:
         rows = [[button("⟳ Write one now", press_refresh())]] if found.fresh >= LEAST_MESSAGES else []
-        return CommandReply(NONE_YET, rows=rows, result=found)
+        return CommandReply(commands.NONE_YET, rows=rows, result=found)
     row = [button("⟳ Refresh", press_refresh()), button("✎ Correct", press_correct())]
     row.append(button("History", press_history(0)))
     return CommandReply(version_text(call, found, found.summary), rows=[row], result=found)
@@ -128,9 +120,9 @@ def present(call: ChatContext, found: SummaryInUse) -> CommandReply:
 
 async def history(call: ChatContext, offset: int) -> CommandReply:
     """Renders a page of the versions, with their buttons."""
-    found = await summary_versions(call, offset, PAGE)
+    found = await commands.summary_versions(call, offset, PAGE)
     if not found.versions:
-        return CommandReply(NONE_YET, result=found)
+        return CommandReply(commands.NONE_YET, result=found)
     lines = [f"**Versions of this conversation's summary** ({found.total})"]
     for one in found.versions:
         now = ", current" if one.id == found.present else ""
@@ -175,9 +167,9 @@ def maker(call: ChatContext, one: SummaryVersion) -> str:
 
 async def ask(call: ChatContext) -> CommandReply:
     """Asks for a correction, with the current text to copy."""
-    one = (await read_summary(call)).summary
+    one = (await commands.summary(call)).summary
     if one is None:
-        return CommandReply(NONE_YET)
+        return CommandReply(commands.NONE_YET)
     head = f"{question('summary', one.id)} – reply to this message with the summary as it should be."
     return ask_with_text(head, one.text, "summary.md", "The summary in your words")
 
@@ -185,4 +177,4 @@ async def ask(call: ChatContext) -> CommandReply:
 async def correct(call: ChatContext, text: str, of: int = 0) -> CommandReply:
     """Replaces the current summary with a person's text. Refuses a message that Telegram may have split."""
     check_text(call, text, SUMMARY_TOKENS, "summary")
-    return present(call, await correct_summary(call, text, of))
+    return present(call, await commands.correct_summary(call, text, of))

@@ -10,22 +10,8 @@ from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.changes import MemoryPast
 from relay.memory.rows.memories import MemorySource, OpenedMemory
+from relay.surfaces.chat import memory_buttons as buttons
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.memory_buttons import (
-    EditMemory,
-    ForgetMemory,
-    ListChanges,
-    ListMemories,
-    ListPast,
-    OpenMemory,
-    PinMemory,
-    RestoreMemory,
-    RestoreWording,
-    TraceMemory,
-    UndoInCard,
-    UnpinMemory,
-    ValidateMemory,
-)
 from relay.surfaces.chat.memory_pages import arrange_by_four, cut_units, history_lines, page_buttons, pages_of
 from relay.surfaces.chat.memory_views import HistoryView, View
 from relay.surfaces.chat.reply import CommandReply, button
@@ -110,24 +96,28 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> lis
     """Returns the buttons for a memory, and the one back to the list."""
     number, rows = row.id, []
     if edits and row.status != "active":
-        rows.append([button("✎ Edit", EditMemory(number))])
+        rows.append([button("✎ Edit", buttons.EditMemory(number))])
     if yours and row.status == "active":
-        pin = button("Unpin", UnpinMemory(number, view)) if row.pinned else button("📌 Pin", PinMemory(number, view))
-        rows.append([button("✎ Edit", EditMemory(number))] if edits else [])
-        rows[-1] += [button("🗑 Forget", ForgetMemory(number, view)), pin]
+        pin = (
+            button("Unpin", buttons.UnpinMemory(number, view))
+            if row.pinned
+            else button("📌 Pin", buttons.PinMemory(number, view))
+        )
+        rows.append([button("✎ Edit", buttons.EditMemory(number))] if edits else [])
+        rows[-1] += [button("🗑 Forget", buttons.ForgetMemory(number, view)), pin]
         if not row.validated_at:
-            rows[-1].append(button("✔ Confirm", ValidateMemory(number, view)))
-    more = [button("Source", TraceMemory(number, view)), button("🕘 History", ListPast(number, 1))]
+            rows[-1].append(button("✔ Confirm", buttons.ValidateMemory(number, view)))
+    more = [button("Source", buttons.TraceMemory(number, view)), button("🕘 History", buttons.ListPast(number, 1))]
     if row.replaced_by:
-        more.append(button("⇢ What replaced it", OpenMemory(row.replaced_by, view)))
+        more.append(button("⇢ What replaced it", buttons.OpenMemory(row.replaced_by, view)))
     if yours and row.status in ("archived", "superseded"):
-        more.append(button("♻ Restore", RestoreMemory(number, view)))
+        more.append(button("♻ Restore", buttons.RestoreMemory(number, view)))
     if row.last and row.last.action in UNDO:
-        more.append(button(UNDO[row.last.action], UndoInCard(row.last.id, view)))
+        more.append(button(UNDO[row.last.action], buttons.UndoInCard(row.last.id, view)))
     if row.status == "pending":
-        more.append(button("⏳ Keep or discard…", ListChanges(row.space_id, HistoryView(waiting=True))))
+        more.append(button("⏳ Keep or discard…", buttons.ListChanges(row.space_id, HistoryView(waiting=True))))
     pairs = [more[n : n + 2] for n in range(0, len(more), 2)]
-    return [*rows, *pairs, [button("‹ Back", ListMemories(row.space_id, view))]]
+    return [*rows, *pairs, [button("‹ Back", buttons.ListMemories(row.space_id, view))]]
 
 
 def describe_learning(row: OpenedMemory, viewer: int) -> str:
@@ -150,14 +140,14 @@ def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, no
     lines = history_lines(past.changes, "", zone)
     text = f"**History of #{row.number}**{at}\n\n{quote(cut_units(row.content, 300))}\n\n{lines}"
     restores = [
-        button(f"♻ Restore {number}", RestoreWording(row.id, change.id, page))
+        button(f"♻ Restore {number}", buttons.RestoreWording(row.id, change.id, page))
         for number, change in enumerate(past.changes, 1)
         if yours and change.restores
     ]
-    rows = [*arrange_by_four(restores), page_buttons(page, pages, lambda page: ListPast(row.id, page))]
-    rows.append([button("‹ Back", OpenMemory(row.id, View()))])
+    rows = [*arrange_by_four(restores), page_buttons(page, pages, lambda page: buttons.ListPast(row.id, page))]
+    rows.append([button("‹ Back", buttons.OpenMemory(row.id, View()))])
     said = f"\n\n{escape_sentence(note)}" if note else ""
-    return CommandReply(text + said, rows=[buttons for buttons in rows if buttons])
+    return CommandReply(text + said, rows=[one for one in rows if one])
 
 
 def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, viewer: int, chat: str) -> CommandReply:
@@ -183,7 +173,7 @@ def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, vi
     link = link_to(source.posted, source.topic_id)
     if link:
         lines.append(f"[Go to the message]({link})")
-    back = [button("‹ Back", OpenMemory(row.id, view))]
+    back = [button("‹ Back", buttons.OpenMemory(row.id, view))]
     return CommandReply("\n\n".join(line for line in lines if line), rows=[back])
 
 

@@ -4,99 +4,76 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from relay.commands.memory import decide as commands
 from relay.commands.memory.access import NOT_YOURS, find_space
 from relay.commands.memory.browse import PAGE
-from relay.commands.memory.decide import (
-    CHANGED_SINCE,
-    SETTLED,
-    Decided,
-    Decision,
-    TurnChanges,
-    choose,
-    choose_all,
-    choose_none,
-    decide,
-    decide_in_list,
-    decide_waiting,
-    list_changes,
-    turn_changes,
-)
 from relay.core.errors import NotAllowed
 from relay.core.models import Button
+from relay.surfaces.chat import memory_buttons as buttons
 from relay.surfaces.chat.changes import changes_keyboard, other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import pressed
 from relay.surfaces.chat.memory.places import place_of
-from relay.surfaces.chat.memory_buttons import (
-    CloseChanges,
-    DecideChange,
-    DecideInList,
-    DecideWaiting,
-    ForgetCandidates,
-    ForgetOne,
-    ListChanges,
-    OpenChanges,
-)
 from relay.surfaces.chat.memory_pages import history_page
 from relay.surfaces.chat.memory_views import HistoryView
 from relay.surfaces.chat.reminders.dated import standing_offers
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 
-DECISIONS: dict[str, Decision] = {"u": "undo", "k": "keep", "x": "discard"}
-DONE: dict[Decision, str] = {"undo": "Undone.", "keep": "Done.", "discard": "Discarded."}
+DECISIONS: dict[str, commands.Decision] = {"u": "undo", "k": "keep", "x": "discard"}
+DONE: dict[commands.Decision, str] = {"undo": "Undone.", "keep": "Done.", "discard": "Discarded."}
 
 
-@pressed(OpenChanges)
-async def open_changes(call: ChatContext, to: OpenChanges) -> ButtonReply:
-    return ButtonReply(rows=_keyboard(call, await turn_changes(call, to.turn_id), opened=True))
+@pressed(buttons.OpenChanges)
+async def open_changes(call: ChatContext, to: buttons.OpenChanges) -> ButtonReply:
+    return ButtonReply(rows=_keyboard(call, await commands.turn_changes(call, to.turn_id), opened=True))
 
 
-@pressed(CloseChanges)
-async def close_changes(call: ChatContext, to: CloseChanges) -> ButtonReply:
-    return ButtonReply(rows=_keyboard(call, await turn_changes(call, to.turn_id), opened=False))
+@pressed(buttons.CloseChanges)
+async def close_changes(call: ChatContext, to: buttons.CloseChanges) -> ButtonReply:
+    return ButtonReply(rows=_keyboard(call, await commands.turn_changes(call, to.turn_id), opened=False))
 
 
-@pressed(ForgetOne)
-async def forget_one(call: ChatContext, to: ForgetOne) -> ButtonReply:
-    done = await decide_under_answer(call, DecideChange(to.change_id, to.decision))
+@pressed(buttons.ForgetOne)
+async def forget_one(call: ChatContext, to: buttons.ForgetOne) -> ButtonReply:
+    done = await decide_under_answer(call, buttons.DecideChange(to.change_id, to.decision))
     return replace(done, toast="Kept.") if done.toast == DONE["discard"] else done
 
 
-@pressed(DecideChange)
-async def decide_under_answer(call: ChatContext, to: DecideChange) -> ButtonReply:
+@pressed(buttons.DecideChange)
+async def decide_under_answer(call: ChatContext, to: buttons.DecideChange) -> ButtonReply:
     if to.decision == "n":
-        decided = await choose_none(call, to.change_id)
-        toast = "OK, I won't forget any of them." if decided.outcome == "done" else SETTLED
+        decided = await commands.choose_none(call, to.change_id)
+        toast = "OK, I won't forget any of them." if decided.outcome == "done" else commands.SETTLED
     elif to.decision == "k":
-        decided = await choose(call, to.change_id)
+        decided = await commands.choose(call, to.change_id)
         toast = outcome_line(decided, "keep")
     else:
-        decided = await decide(call, to.change_id, DECISIONS[to.decision])
+        decided = await commands.decide(call, to.change_id, DECISIONS[to.decision])
         toast = outcome_line(decided, DECISIONS[to.decision])
     return ButtonReply(toast, rows=_keyboard(call, decided, opened=True))
 
 
-@pressed(ForgetCandidates)
-async def forget_all(call: ChatContext, to: ForgetCandidates) -> ButtonReply:
-    return ButtonReply("Done.", rows=_keyboard(call, await choose_all(call, to.turn_id), opened=True))
+@pressed(buttons.ForgetCandidates)
+async def forget_all(call: ChatContext, to: buttons.ForgetCandidates) -> ButtonReply:
+    return ButtonReply("Done.", rows=_keyboard(call, await commands.choose_all(call, to.turn_id), opened=True))
 
 
-@pressed(ListChanges)
-async def show_history(call: ChatContext, to: ListChanges) -> ButtonReply:
+@pressed(buttons.ListChanges)
+async def show_history(call: ChatContext, to: buttons.ListChanges) -> ButtonReply:
     return (await _page(call, to.view, to.space_id)).redraw()
 
 
-@pressed(DecideInList)
-async def press_in_list(call: ChatContext, to: DecideInList) -> ButtonReply:
+@pressed(buttons.DecideInList)
+async def press_in_list(call: ChatContext, to: buttons.DecideInList) -> ButtonReply:
     decision, view = DECISIONS[to.decision], to.view
-    done = await decide_in_list(call, to.change_id, decision, view.waiting, (view.page - 1) * PAGE)
+    done = await commands.decide_in_list(call, to.change_id, decision, view.waiting, (view.page - 1) * PAGE)
     page = history_page(done.page, view.waiting, await place_of(call, done.decided.place.space), call.zone)
     return page.redraw(outcome_line(done.decided, decision))
 
 
-@pressed(DecideWaiting)
-async def decide_all(call: ChatContext, to: DecideWaiting) -> ButtonReply:
-    done = await decide_waiting(call, "keep" if to.decision == "k" else "discard", to.space_id)
+@pressed(buttons.DecideWaiting)
+async def decide_all(call: ChatContext, to: buttons.DecideWaiting) -> ButtonReply:
+    done = await commands.decide_waiting(call, "keep" if to.decision == "k" else "discard", to.space_id)
     page = await _page(call, HistoryView(waiting=True), to.space_id)
     left = f" {done.pending} still waiting." if done.pending else ""
     return page.redraw(f"{'Kept' if to.decision == 'k' else 'Discarded'}: {done.decided}.{left}")
@@ -104,22 +81,24 @@ async def decide_all(call: ChatContext, to: DecideWaiting) -> ButtonReply:
 
 async def history(call: ChatContext, view: HistoryView) -> CommandReply:
     """`/memory changes` and `/memory waiting`."""
-    found = await list_changes(call, view.waiting, (view.page - 1) * PAGE)
+    found = await commands.list_changes(call, view.waiting, (view.page - 1) * PAGE)
     return history_page(found, view.waiting, await place_of(call, call.space), call.zone).returning(found, private=True)
 
 
 async def _page(call: ChatContext, view: HistoryView, space_id: int) -> CommandReply:
     space = await find_space(call, space_id)
-    found = await list_changes(call, view.waiting, (view.page - 1) * PAGE, space_id=space_id)
+    found = await commands.list_changes(call, view.waiting, (view.page - 1) * PAGE, space_id=space_id)
     return history_page(found, view.waiting, await place_of(call, space), call.zone)
 
 
-def outcome_line(decided: Decided, decision: Decision) -> str:
+def outcome_line(decided: commands.Decided, decision: commands.Decision) -> str:
     """Says what a decision did."""
-    return {"done": DONE[decision], "settled": SETTLED, "changed since": CHANGED_SINCE}[decided.outcome]
+    return {"done": DONE[decision], "settled": commands.SETTLED, "changed since": commands.CHANGED_SINCE}[
+        decided.outcome
+    ]
 
 
-def _keyboard(call: ChatContext, found: TurnChanges, opened: bool) -> list[list[Button]]:
+def _keyboard(call: ChatContext, found: commands.TurnChanges, opened: bool) -> list[list[Button]]:
     """Returns the buttons of a turn's changes, above the other buttons of the same message."""
     if found.place.turn_id is None:
         raise NotAllowed(NOT_YOURS)

@@ -6,18 +6,7 @@ import re
 from collections.abc import Sequence
 
 from relay.archive.nightly import OVER_REST
-from relay.commands.memory.erase import (
-    ErasedMemoryNumber,
-    ErasedWords,
-    EraseQuery,
-    Erasing,
-    clear_files,
-    erase_shown,
-    keep_shown,
-    name_spellings,
-    preview_erasure,
-    purge_backups,
-)
+from relay.commands.memory import erase as commands
 from relay.core.errors import RelayError
 from relay.core.text import escape_markdown, plain_digits, pluralize, shorten
 from relay.memory.derivations.artefacts import artefact_kind
@@ -43,15 +32,15 @@ AT_NIGHT = "Traces stay in the database's files until tonight, when I rewrite th
 CLEARED = "🧹 I rewrote the database's files. None of what you erased is left in them."
 
 
-def query_of(text: str) -> EraseQuery:
+def query_of(text: str) -> commands.EraseQuery:
     """Parses what to erase: a memory by its number (#12), or words."""
     number = NUMBER.fullmatch(plain_digits(text.strip()))
-    return ErasedMemoryNumber(int(number[1])) if number else ErasedWords(text)
+    return commands.ErasedMemoryNumber(int(number[1])) if number else commands.ErasedWords(text)
 
 
 async def preview(call: ChatContext, text: str) -> CommandReply:
     """`/forget --erase …`: shows what an erasure would remove."""
-    found = await preview_erasure(call, query_of(text))
+    found = await commands.preview_erasure(call, query_of(text))
     if found is None:
         return CommandReply("I found nothing to erase that matches.", private=True)
     buttons = [
@@ -111,7 +100,11 @@ def remaining(found: ErasePreview) -> list[str]:
         (found.others, "Other people's messages mention it too. Those stay unless an admin erases them."),
         (found.more, "That's more than I can erase at once, so this covers the newest 2,000. Ask again for the rest."),
     ]
-    return [*([name_spellings(found.spellings)] if found.spellings else []), *left, *(say for so, say in stays if so)]
+    return [
+        *([commands.name_spellings(found.spellings)] if found.spellings else []),
+        *left,
+        *(say for so, say in stays if so),
+    ]
 
 
 def counts(number: ErasedCounts) -> str:
@@ -131,14 +124,14 @@ def counts(number: ErasedCounts) -> str:
 @action("xk")
 async def keep(call: ChatContext, erasure_id: int) -> ButtonReply:
     """Cancels an erasure."""
-    await keep_shown(call, erasure_id)
+    await commands.keep_shown(call, erasure_id)
     return ButtonReply("Kept.", "Nothing was erased.", [])
 
 
 @action("xe")
 async def erase(call: ChatContext, erasure_id: int) -> ButtonReply:
     """Erases the content of a preview."""
-    done = await erase_shown(call, erasure_id)
+    done = await commands.erase_shown(call, erasure_id)
     if done.step is None:
         return ButtonReply("Erasing. I'll finish this in the background.", "🔥 Erasing…", [])
     buttons = []
@@ -149,7 +142,7 @@ async def erase(call: ChatContext, erasure_id: int) -> ButtonReply:
     return ButtonReply("Erased.", describe_erased(call, done, done.step), buttons)
 
 
-def describe_erased(call: ChatContext, done: Erasing, step: ErasureStep) -> str:
+def describe_erased(call: ChatContext, done: commands.Erasing, step: ErasureStep) -> str:
     """Says what was erased, and where copies may remain."""
     lines = [f"🔥 Erased for good: {counts(step.counts)}."]
     if done.remains is not None:
@@ -192,7 +185,7 @@ def place_of(call: ChatContext, one: MessageLeft) -> str:
 async def press_clear(call: ChatContext, erasure_id: int) -> ButtonReply:
     """Rewrites the database's files."""
     try:
-        remains = await clear_files(call)
+        remains = await commands.clear_files(call)
     except RelayError as error:
         return ButtonReply(shorten(str(error), TOAST))
     return ButtonReply("Done.", rows=other_rows(call.said.rows, press_clear), says=CommandReply(remains or CLEARED))
@@ -202,7 +195,7 @@ async def press_clear(call: ChatContext, erasure_id: int) -> ButtonReply:
 async def press_purge(call: ChatContext, erasure_id: int) -> ButtonReply:
     """Replaces all backups with a fresh one."""
     try:
-        removed = await purge_backups(call)
+        removed = await commands.purge_backups(call)
     except RelayError as error:
         return ButtonReply(shorten(str(error), TOAST))
     line = f"Removed {pluralize(removed, 'backup')} and made a fresh one."

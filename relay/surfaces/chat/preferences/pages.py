@@ -7,16 +7,8 @@ from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Literal
 
+from relay.commands.preferences import preferences as commands
 from relay.commands.preferences.feedback import Feedback
-from relay.commands.preferences.preferences import (
-    PreferenceSwitch,
-    decide_waiting,
-    forget_preferences,
-    list_preferences,
-    open_preference,
-    switch_preferences,
-    undo_forgetting,
-)
 from relay.core.models import Button
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource, in_words
@@ -72,33 +64,33 @@ async def show_list(call: ChatContext, space_id: int) -> ButtonReply:
 
 
 async def _redraw_list(call: ChatContext, space_id: int, toast: str = "") -> ButtonReply:
-    return list_page(await list_preferences(call, space_id), space_id, call.zone).redraw(toast)
+    return list_page(await commands.list_preferences(call, space_id), space_id, call.zone).redraw(toast)
 
 
 @action("fk")
 async def press_waiting(call: ChatContext, space_id: int, keep: bool) -> ButtonReply:
     """Keeps or discards waiting reactions."""
-    await decide_waiting(call, keep, space_id)
+    await commands.decide_waiting(call, keep, space_id)
     return await _redraw_list(call, space_id, "Kept." if keep else "Discarded.")
 
 
 @action("fs")
 async def press_switch(call: ChatContext, space_id: int, to: Literal["on", "off"]) -> ButtonReply:
     """Turns preferences on or off, or ends a pause."""
-    now = await switch_preferences(call, PreferenceSwitch(on=to == "on"), space_id)
+    now = await commands.switch_preferences(call, commands.PreferenceSwitch(on=to == "on"), space_id)
     return list_page(now, space_id, call.zone).redraw("Done.")
 
 
 @action("fo")
 async def show_card(call: ChatContext, space_id: int, preference_id: int) -> ButtonReply:
     """Shows a preference with what taught it. Space 0 is the person's own."""
-    return card(await open_preference(call, preference_id, space_id), space_id, call.zone).redraw()
+    return card(await commands.open_preference(call, preference_id, space_id), space_id, call.zone).redraw()
 
 
 @action("ff")
 async def press_forget(call: ChatContext, space_id: int, preference_id: int) -> ButtonReply:
     """Forgets a preference; the same message has a button that undoes it."""
-    done = (await forget_preferences(call, [preference_id], space_id)).forgotten[0]
+    done = (await commands.forget_preferences(call, [preference_id], space_id)).forgotten[0]
     rows = [[button("↩ Undo", press_undo(space_id, done.decision_id))], [button("‹ All", show_list(space_id))]]
     return ButtonReply("Forgotten.", f"🎚 Forgot: {escape_markdown(done.pattern)}.", rows)
 
@@ -106,7 +98,7 @@ async def press_forget(call: ChatContext, space_id: int, preference_id: int) -> 
 @action("fu")
 async def press_undo(call: ChatContext, space_id: int, decision_id: int) -> ButtonReply:
     """Brings back a forgotten preference."""
-    await undo_forgetting(call, [decision_id], space_id)
+    await commands.undo_forgetting(call, [decision_id], space_id)
     return await _redraw_list(call, space_id, "It's back.")
 
 

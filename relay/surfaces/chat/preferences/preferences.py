@@ -9,18 +9,9 @@ from functools import partial
 from typing import get_args
 
 from relay.commands.memory.controls import show_controls
+from relay.commands.preferences import preferences as commands
 from relay.commands.preferences.feedback import Feedback, prefer, withdraw_feedback
 from relay.commands.preferences.feedback import tag as tag_command
-from relay.commands.preferences.preferences import (
-    Here,
-    PreferenceSwitch,
-    find_preferences,
-    forget_preferences,
-    list_preferences,
-    open_listed,
-    reset_preferences,
-    switch_preferences,
-)
 from relay.core.errors import CommandRefused
 from relay.core.models import Rows
 from relay.core.text import escape_markdown, parse_number, pluralize
@@ -30,17 +21,7 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import action, answers, pressed, shows
 from relay.surfaces.chat.memory.controls import QUESTION_SECONDS
 from relay.surfaces.chat.memory.spans import parse_until
-from relay.surfaces.chat.preferences.pages import (
-    OPENED,
-    DropPreference,
-    card,
-    describe_feedback,
-    drop_label,
-    list_page,
-    press_forget,
-    press_undo,
-    state,
-)
+from relay.surfaces.chat.preferences import pages
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 
 HOW_LONG = (
@@ -59,8 +40,8 @@ async def preferences(call: ChatContext) -> CommandReply:
     text = " ".join(call.text.split())
     word, _, rest = text.partition(" ")
     if (number := re.fullmatch(r"(?:show )?#?([0-9]{1,9})", text)) is not None:
-        found = await open_listed(call, int(number[1]))
-        return card(found, await _space_id(call), call.zone).returning(found, private=True)
+        found = await commands.open_listed(call, int(number[1]))
+        return pages.card(found, await _space_id(call), call.zone).returning(found, private=True)
     if text:
         handler = WORDS.get(word.lower())
         if handler is None:
@@ -68,37 +49,37 @@ async def preferences(call: ChatContext) -> CommandReply:
                 "I don't understand that. Try /preferences prefer short answers, or /preferences alone for the list."
             )
         return await handler(call, rest)
-    known = await list_preferences(call)
-    return list_page(known, await _space_id(call), call.zone).returning(known, private=True)
+    known = await commands.list_preferences(call)
+    return pages.list_page(known, await _space_id(call), call.zone).returning(known, private=True)
 
 
 @shows("tag", private=True)
 async def tag(call: ChatContext) -> CommandReply:
     """Puts tags on the answer that this replies to, else the last one here."""
     done = await tag_command(call, call.text, call.said.replied.message_id if call.said.replied else 0)
-    return CommandReply(describe_feedback(done), rows=await _undo_rows(call, done), result=done)
+    return CommandReply(pages.describe_feedback(done), rows=await _undo_rows(call, done), result=done)
 
 
 async def _undo_rows(call: ChatContext, done: Feedback) -> Rows:
     """Returns a button for each preference that begins to act, which drops it, and one that takes this act back."""
     space_id = await _space_id(call)
-    rows = [[button(drop_label(row), press_forget(space_id, row.id))] for row in done.acts if row.new]
+    rows = [[button(pages.drop_label(row), pages.press_forget(space_id, row.id))] for row in done.acts if row.new]
     return [*rows, [button("↩ Undo", press_undo_feedback(space_id, done.id))]] if done.id else rows
 
 
 async def _forget(call: ChatContext, words: str) -> CommandReply:
     """`/preferences forget <words>`: forgets the preference that matches; asks if there are several."""
-    found = await find_preferences(call, words)
+    found = await commands.find_preferences(call, words)
     space_id = await _space_id(call)
     if len(found) > 1:
         rows = [
-            [button(f"🗑 {row.pattern}{' (in this chat)' * row.here}", press_forget(space_id, row.id))]
-            for row in found[:OPENED]
+            [button(f"🗑 {row.pattern}{' (in this chat)' * row.here}", pages.press_forget(space_id, row.id))]
+            for row in found[: pages.OPENED]
         ]
         return CommandReply(f"{len(found)} preferences match. Which one should I forget?", rows=rows, result=found)
-    done = await forget_preferences(call, [found[0].id])
+    done = await commands.forget_preferences(call, [found[0].id])
     one = done.forgotten[0]
-    rows = [[button("↩ Undo", press_undo(space_id, one.decision_id))]]
+    rows = [[button("↩ Undo", pages.press_undo(space_id, one.decision_id))]]
     return CommandReply(f"🎚 Forgot: {escape_markdown(one.pattern)}.", rows=rows, result=done)
 
 
@@ -106,35 +87,35 @@ async def _pause(call: ChatContext, rest: str) -> CommandReply:
     end = parse_until(rest, datetime.now(call.zone))
     if end is None:
         raise CommandRefused(HOW_LONG)
-    return await _switch(PreferenceSwitch(paused_until=end), call, "")
+    return await _switch(commands.PreferenceSwitch(paused_until=end), call, "")
 
 
-def read_here(word: str) -> PreferenceSwitch:
+def read_here(word: str) -> commands.PreferenceSwitch:
     """Reads what a conversation does with preferences. Raises `CommandRefused`, which says what it can do."""
     chosen = {"follow": "use", "teach": "use"}.get(word.lower(), word.lower())
-    to = next((one for one in get_args(Here) if one == chosen), None)
+    to = next((one for one in get_args(commands.Here) if one == chosen), None)
     if to is None:
         raise CommandRefused(HOW_HERE)
-    return PreferenceSwitch(here=to)
+    return commands.PreferenceSwitch(here=to)
 
 
 async def _switch_here(call: ChatContext, rest: str) -> CommandReply:
     return await _switch(read_here(rest), call, "")
 
 
-async def _switch(to: PreferenceSwitch, call: ChatContext, _rest: str) -> CommandReply:
-    now = await switch_preferences(call, to)
-    lines = state(now, call.zone)
+async def _switch(to: commands.PreferenceSwitch, call: ChatContext, _rest: str) -> CommandReply:
+    now = await commands.switch_preferences(call, to)
+    lines = pages.state(now, call.zone)
     return CommandReply("\n".join(lines if len(lines) > 1 else [*lines, "🎚 I follow your preferences."]), result=now)
 
 
 async def _prefer(polarity: int, call: ChatContext, rest: str) -> CommandReply:
     done = await prefer(call, rest, 1 if polarity > 0 else -1)
-    return CommandReply(describe_feedback(done), rows=await _undo_rows(call, done), result=done)
+    return CommandReply(pages.describe_feedback(done), rows=await _undo_rows(call, done), result=done)
 
 
 async def _reset(call: ChatContext, _rest: str) -> CommandReply:
-    known = (await list_preferences(call)).known
+    known = (await commands.list_preferences(call)).known
     if not known:
         return CommandReply("There's nothing to forget: I don't know yet how you like answers.")
     where = "" if call.private else " in that group"
@@ -153,7 +134,7 @@ async def confirm_reset(call: ChatContext, space_id: int) -> CommandReply:
     if asked and call.said.sent_at - asked > QUESTION_SECONDS:
         raise CommandRefused("That was too long ago. Start again: /preferences reset")
     typed = parse_number(call.text.strip())
-    done = await reset_preferences(call, -1 if typed is None else min(typed, 1_000_000), space_id)
+    done = await commands.reset_preferences(call, -1 if typed is None else min(typed, 1_000_000), space_id)
     return CommandReply(f"🎚 Forgot all {pluralize(done.forgotten, 'preference')}.", result=done)
 
 
@@ -161,20 +142,20 @@ WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
     "prefer": partial(_prefer, 1),
     "avoid": partial(_prefer, -1),
     "forget": _forget,
-    "on": partial(_switch, PreferenceSwitch(on=True)),
-    "off": partial(_switch, PreferenceSwitch(on=False)),
+    "on": partial(_switch, commands.PreferenceSwitch(on=True)),
+    "off": partial(_switch, commands.PreferenceSwitch(on=False)),
     "pause": _pause,
-    "resume": partial(_switch, PreferenceSwitch(resume=True)),
+    "resume": partial(_switch, commands.PreferenceSwitch(resume=True)),
     "here": _switch_here,
     "reset": _reset,
 }
 """The words after /preferences."""
 
 
-@pressed(DropPreference)
-async def press_drop(call: ChatContext, to: DropPreference) -> ButtonReply:
+@pressed(pages.DropPreference)
+async def press_drop(call: ChatContext, to: pages.DropPreference) -> ButtonReply:
     """Forgets a preference under the answer that announced it."""
-    done = await forget_preferences(call, [to.preference_id])
+    done = await commands.forget_preferences(call, [to.preference_id])
     rows = [row for row in call.said.rows if not any(decode(one.callback_data) == to for one in row)]
     return ButtonReply(f"Forgotten: {done.forgotten[0].pattern}", rows=rows)
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import re
 
-from relay.commands.session.session import Greeting, list_help
-from relay.commands.session.session import new as new_command
-from relay.commands.session.session import retry as retry_command
-from relay.commands.session.session import start as start_command
-from relay.commands.session.session import stop as stop_command
-from relay.commands.session.session import two as two_command
+from relay.commands.session import session as commands
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.composition import begin_named, list_page
@@ -30,7 +25,7 @@ ADDRESSED = "I answer the people I know when they mention me, reply to me or use
 @shows("start")
 async def start(call: ChatContext) -> CommandReply:
     """Greets the person and says how to begin."""
-    greeting = await start_command(call)
+    greeting = await commands.start(call)
     text = hello(call.name) if call.private else _hello_here(greeting)
     return CommandReply(text, rows=app_rows(call, "", "Open my app"), result=greeting)
 
@@ -44,7 +39,7 @@ def hello(name: str, first: str = "") -> str:
     )
 
 
-def _hello_here(greeting: Greeting) -> str:
+def _hello_here(greeting: commands.Greeting) -> str:
     """Returns the greeting in a group: when the bot answers there, and which memory it uses."""
     name = escape_markdown(greeting.name)
     if greeting.alone and greeting.answers in (None, "all"):
@@ -62,7 +57,7 @@ def _hello_here(greeting: Greeting) -> str:
 @shows("help")
 async def show_help(call: ChatContext) -> CommandReply:
     """Lists the commands that this person can use here."""
-    sections = await list_help(call)
+    sections = await commands.list_help(call)
     lists = [
         "\n".join([*([f"**{one.title}**"] if one.title else []), *(f"/{c.name} – {c.help}" for c in one.commands)])
         for one in sections
@@ -84,7 +79,7 @@ async def new(call: ChatContext) -> CommandReply:
         return await begin_named(call, with_name[1])
     if call.text.strip().lower() == "with":
         return await list_page(call)
-    done = await new_command(call, call.text)
+    done = await commands.new(call, call.text)
     title = done.title
     named = f": **{escape_markdown(title)}**{'' if title[-1] in '.!?…' else '.'}" if title else "."
     if done.ended.private:
@@ -100,19 +95,19 @@ async def new(call: ChatContext) -> CommandReply:
 @shows("stop")
 async def stop(call: ChatContext) -> CommandReply:
     """Stops the running answer, which then says so itself."""
-    done = await stop_command(call)
+    done = await commands.stop(call)
     return CommandReply("" if done.running else "I'm not writing anything here right now.", result=done)
 
 
 @shows("two")
 async def two(call: ChatContext) -> CommandReply:
     """Refuses, because the worker runs it as a turn."""
-    await two_command(call)
+    await commands.two(call)
     return CommandReply("")
 
 
 @shows("retry")
 async def retry(call: ChatContext) -> CommandReply:
     """Refuses, because the worker runs a retry as a turn."""
-    await retry_command(call)
+    await commands.retry(call)
     return CommandReply("")

@@ -3,19 +3,7 @@
 from __future__ import annotations
 
 from relay.commands.registry import ADMINS_ONLY
-from relay.commands.soul.soul import (
-    PAGE,
-    ActiveSoul,
-    Drafted,
-    activate_draft,
-    discard_draft,
-    draft_soul,
-    list_souls,
-    restore_soul,
-    set_soul,
-    show_soul,
-    view_soul,
-)
+from relay.commands.soul import soul as commands
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.limits import SOUL_TOKENS
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
@@ -53,7 +41,7 @@ async def soul(call: ChatContext) -> CommandReply:
             return await _take(call)
         case "set", _:
             check_text(call, rest, SOUL_TOKENS, "soul")
-            return await _active(await set_soul(call, rest))
+            return await _active(await commands.set_soul(call, rest))
         case "edit", "":
             return await _ask(call)
         case "grow", _:
@@ -63,12 +51,12 @@ async def soul(call: ChatContext) -> CommandReply:
         case "history", _ if not rest or parse_number(rest):
             return await _history(call, parse_number(rest) or 1)
         case "restore", _ if number := parse_number(rest.removeprefix("#")):
-            return await _active(await restore_soul(call, number))
+            return await _active(await commands.restore_soul(call, number))
     raise CommandRefused(USAGE)
 
 
 async def _show(call: ChatContext) -> CommandReply:
-    active = await show_soul(call)
+    active = await commands.show_soul(call)
     if active is None:
         return CommandReply(NONE)
     rows = [[button("✎ Edit", press_edit(active.version)), button("History", press_history(1))]]
@@ -83,7 +71,7 @@ def _headline(call: ChatContext, version: Soul) -> str:
     return f"**Soul, version {version.version}**{state}\n{byline(call, version)}{reason} · {length}"
 
 
-async def _active(now: ActiveSoul) -> CommandReply:
+async def _active(now: commands.ActiveSoul) -> CommandReply:
     """Shows what changed with a version, and a button that undoes it."""
     if not now.changed:
         return CommandReply(f"That's already my soul, version {now.version}.", result=now)
@@ -112,7 +100,7 @@ async def _try(call: ChatContext, text: str) -> CommandReply:
     if not text:
         raise CommandRefused("What should I try? /soul try <text>")
     check_text(call, text, SOUL_TOKENS, "soul")
-    drafted = await draft_soul(call, text, "tried", None)
+    drafted = await commands.draft_soul(call, text, "tried", None)
     if drafted.draft_id is None:
         return CommandReply(f"That's already my soul, version {drafted.active_version}.", result=drafted)
     return await offer_trial(call, drafted.draft_id, replied)
@@ -120,7 +108,7 @@ async def _try(call: ChatContext, text: str) -> CommandReply:
 
 async def _ask(call: ChatContext) -> CommandReply:
     """Sends the active soul to copy, and asks for the new one."""
-    active = await show_soul(call)
+    active = await commands.show_soul(call)
     version, text = (active.version, active.text) if active else (0, "")
     how = REPLY if call.bot_id else "answer with my new soul, as text."
     return ask_with_text(f"{question('soul', version)} – {how}", text, f"soul-{version}.md", "My new soul")
@@ -139,13 +127,13 @@ async def hear_soul(call: ChatContext, based_on: int) -> CommandReply:
 
 async def _draft(call: ChatContext, text: str, reason: str, based_on: int | None) -> CommandReply:
     check_text(call, text, SOUL_TOKENS, "soul")
-    drafted = await draft_soul(call, text, reason, based_on)
+    drafted = await commands.draft_soul(call, text, reason, based_on)
     if drafted.draft_id is None:
         return CommandReply(f"That's already my soul, version {drafted.active_version}.", result=drafted)
     return await _draft_shown(drafted, drafted.draft_id)
 
 
-async def _draft_shown(drafted: Drafted, draft_id: int) -> CommandReply:
+async def _draft_shown(drafted: commands.Drafted, draft_id: int) -> CommandReply:
     """Shows a draft's difference to the active soul, with buttons that activate or discard it."""
     head = f"**A draft of my soul** ({describe_length(drafted.text, SOUL_TOKENS)}). Nothing has changed yet."
     active = drafted.active_version
@@ -162,13 +150,13 @@ async def _draft_shown(drafted: Drafted, draft_id: int) -> CommandReply:
 @pressed(ActivateDraft, confirms=True)
 async def press_activate(call: ChatContext, to: ActivateDraft) -> ButtonReply:
     return await _show_decision(
-        call, await activate_draft(call, to.draft_id, to.seen), "is active from the next message on"
+        call, await commands.activate_draft(call, to.draft_id, to.seen), "is active from the next message on"
     )
 
 
 @pressed(DiscardDraft)
 async def press_discard(call: ChatContext, to: DiscardDraft) -> ButtonReply:
-    return await _show_decision(call, await discard_draft(call, to.draft_id), "is already active")
+    return await _show_decision(call, await commands.discard_draft(call, to.draft_id), "is already active")
 
 
 async def _show_decision(call: ChatContext, draft: SoulDraft, activated: str) -> ButtonReply:
@@ -179,24 +167,29 @@ async def _show_decision(call: ChatContext, draft: SoulDraft, activated: str) ->
         return ButtonReply(f"Version {version} {activated}.", rows=rows, result=draft)
     if draft.status == "discarded":
         return ButtonReply("Draft discarded.", rows=[[button("✖ Discarded", NOTHING)]], result=draft)
-    active = await show_soul(call)
+    active = await commands.show_soul(call)
     version, text = (active.version, active.text) if active else (0, "")
-    again = await _draft_shown(Drafted(draft.id, draft.text, draft.based_on or 0, version, text), draft.id)
+    again = await _draft_shown(commands.Drafted(draft.id, draft.text, draft.based_on or 0, version, text), draft.id)
     toast = f"Version {version} has become active in the meantime. Please check the difference to it."
     return ButtonReply(toast, rows=(), says=again)
 
 
 async def _history(call: ChatContext, page: int) -> CommandReply:
     """Lists the versions, newest first, each with buttons to view and to restore it."""
-    found = await list_souls(call, page)
-    pages = max(1, -(-found.total // PAGE))
+    found = await commands.list_souls(call, page)
+    pages = max(1, -(-found.total // commands.PAGE))
     lines, rows = [], []
     for one in found.souls:
         lines.append(f"{_headline(call, one)}\n{exact(shorten(one.text, 120))}")
         rows.append([button(f"View {one.version}", press_view(one.version))])
         if not one.active:
             rows[-1].append(button(f"↩ Restore {one.version}", RestoreVersion(one.version)))
-    rows += step_rows((page - 1) * PAGE, PAGE, found.total, lambda offset: press_history(offset // PAGE + 1))
+    rows += step_rows(
+        (page - 1) * commands.PAGE,
+        commands.PAGE,
+        found.total,
+        lambda offset: press_history(offset // commands.PAGE + 1),
+    )
     head = pluralize(found.total, "version") + (f", page {page} of {pages}" if pages > 1 else "")
     return CommandReply(f"{head}\n\n" + "\n\n".join(lines), rows=rows, result=found)
 
@@ -214,14 +207,14 @@ async def press_history(call: ChatContext, page: int) -> ButtonReply:
 @action("sv")
 async def press_view(call: ChatContext, version: int) -> ButtonReply:
     """Shows a version in full."""
-    found = await view_soul(call, version)
+    found = await commands.view_soul(call, version)
     rows = [] if found.active else [[button(f"↩ Restore {found.version}", RestoreVersion(found.version))]]
     return ButtonReply(says=CommandReply(f"{_headline(call, found)}\n\n{exact(found.text)}", rows=rows, result=found))
 
 
 @pressed(RestoreVersion)
 async def press_restore(call: ChatContext, to: RestoreVersion) -> ButtonReply:
-    reply = await _active(await restore_soul(call, to.version))
+    reply = await _active(await commands.restore_soul(call, to.version))
     return ButtonReply(says=reply) if reply.rows else ButtonReply(reply.text)
 
 

@@ -6,30 +6,14 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
-from relay.commands.contexts.keepit import (
-    Passage,
-    keep_passage,
-    open_keepit,
-    remove_keepit,
-    require_marker,
-    undo_keepits,
-    weigh_keepit,
-)
-from relay.commands.contexts.keepit import keepits as list_keepits
+from relay.commands.contexts import keepit as commands
 from relay.core.errors import CommandRefused, NotFound, OutOfRange
 from relay.core.text import escape_markdown, shorten
 from relay.memory.contexts.markers import read_weight
 from relay.memory.rows.contexts.markers import Keepit, KeepitChange
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.buttons import (
-    ListKeepits,
-    OpenSession,
-    RemoveKeepit,
-    RestoreKeepit,
-    UndoTyped,
-    WeighKeepit,
-)
+from relay.surfaces.chat.contexts import buttons
 from relay.surfaces.chat.contexts.markers.pages import card, removed_card, undo_weight
 from relay.surfaces.chat.contexts.markers.weights import preset_rows, undo_typed, weight_in_words
 from relay.surfaces.chat.handlers import action, pressed, shows
@@ -59,13 +43,13 @@ async def keepit(call: ChatContext) -> CommandReply:
         if weight is not None:
             raise CommandRefused((REPLY if call.bot_id else "") + WHICH)
         return await page(call, 0, 0)
-    passage = Passage(
+    passage = commands.Passage(
         telegram_message_id=replied.message_id if replied else None,
         text=words or call.said.quote,
         quoted=bool(call.said.quote) and not words,
     )
     try:
-        done = await keep_passage(call, passage, weight)
+        done = await commands.keep_passage(call, passage, weight)
     except (NotFound, OutOfRange):
         if weight is None and NUMBER.fullmatch(first):
             raise OutOfRange(NO_WEIGHT) from None
@@ -80,70 +64,72 @@ async def keepit(call: ChatContext) -> CommandReply:
 @action("ik")
 async def press_weight(call: ChatContext, draft: int, percent: int) -> ButtonReply:
     """Marks the passage that a turn remembers, with a weight in hundredths."""
-    done = await keep_passage(call, Passage(draft=draft), weight_of(percent), "button")
+    done = await commands.keep_passage(call, commands.Passage(draft=draft), weight_of(percent), "button")
     return replace(marked(done).redraw("Kept."), result=done)
 
 
 def marked(done: KeepitChange) -> CommandReply:
     """Says what was marked."""
-    one = require_marker(done)
+    one = commands.require_marker(done)
     text = f"📌 Kept {weight_in_words(one.weight)}\n\n> {escape_markdown(shorten(one.content, 300))}"
-    undo = [button("↩ Undo", RemoveKeepit(one.id))]
+    undo = [button("↩ Undo", buttons.RemoveKeepit(one.id))]
     if done.before is not None:
-        undo = undo_weight(one, done.before, ListKeepits(0, 0))
+        undo = undo_weight(one, done.before, buttons.ListKeepits(0, 0))
     return CommandReply(text, rows=[[*undo, button("Open", press_open(one.id))]], result=done)
 
 
-@pressed(UndoTyped)
-async def press_undo(call: ChatContext, to: UndoTyped) -> ButtonReply:
-    changed = await undo_keepits(call, to.turn_id, to.removed)
+@pressed(buttons.UndoTyped)
+async def press_undo(call: ChatContext, to: buttons.UndoTyped) -> ButtonReply:
+    changed = await commands.undo_keepits(call, to.turn_id, to.removed)
     if not changed:
         return ButtonReply("That's already done, or isn't yours to decide.")
-    rows = [*other_rows(call.said.rows, UndoTyped), [undo_typed(to.turn_id, to.removed)]]
+    rows = [*other_rows(call.said.rows, buttons.UndoTyped), [undo_typed(to.turn_id, to.removed)]]
     return ButtonReply("No longer marked." if to.removed else "Marked again.", rows=rows)
 
 
 @action("ok")
 async def open_session_markers(call: ChatContext, session_id: int) -> ButtonReply:
     """Shows the markers of a session, from its page."""
-    return await turn_page(call, ListKeepits(session_id, 0))
+    return await turn_page(call, buttons.ListKeepits(session_id, 0))
 
 
-@pressed(ListKeepits)
-async def turn_page(call: ChatContext, to: ListKeepits) -> ButtonReply:
+@pressed(buttons.ListKeepits)
+async def turn_page(call: ChatContext, to: buttons.ListKeepits) -> ButtonReply:
     return (await page(call, to.session_id, to.offset)).redraw()
 
 
 @action("io")
 async def press_open(call: ChatContext, keepit_id: int, session_id: int = 0, offset: int = 0) -> ButtonReply:
     """Opens a marker."""
-    return await opened(call, keepit_id, ListKeepits(session_id, offset))
+    return await opened(call, keepit_id, buttons.ListKeepits(session_id, offset))
 
 
-@pressed(WeighKeepit)
-async def press_weigh(call: ChatContext, to: WeighKeepit) -> ButtonReply:
-    done = await weigh_keepit(call, to.keepit_id, weight_of(to.percent))
-    back = ListKeepits(to.session_id, to.offset)
-    return await opened(call, to.keepit_id, back, f"Now {weight_in_words(require_marker(done).weight)}.", done.before)
+@pressed(buttons.WeighKeepit)
+async def press_weigh(call: ChatContext, to: buttons.WeighKeepit) -> ButtonReply:
+    done = await commands.weigh_keepit(call, to.keepit_id, weight_of(to.percent))
+    back = buttons.ListKeepits(to.session_id, to.offset)
+    return await opened(
+        call, to.keepit_id, back, f"Now {weight_in_words(commands.require_marker(done).weight)}.", done.before
+    )
 
 
-@pressed(RemoveKeepit)
-async def press_remove(call: ChatContext, to: RemoveKeepit) -> ButtonReply:
-    one = require_marker(await remove_keepit(call, to.keepit_id))
-    return removed_card(one, ListKeepits(to.session_id, to.offset)).redraw("Removed.")
+@pressed(buttons.RemoveKeepit)
+async def press_remove(call: ChatContext, to: buttons.RemoveKeepit) -> ButtonReply:
+    one = commands.require_marker(await commands.remove_keepit(call, to.keepit_id))
+    return removed_card(one, buttons.ListKeepits(to.session_id, to.offset)).redraw("Removed.")
 
 
-@pressed(RestoreKeepit)
-async def press_restore(call: ChatContext, to: RestoreKeepit) -> ButtonReply:
-    await remove_keepit(call, to.keepit_id, removed=False)
-    return await opened(call, to.keepit_id, ListKeepits(to.session_id, to.offset), "Back again.")
+@pressed(buttons.RestoreKeepit)
+async def press_restore(call: ChatContext, to: buttons.RestoreKeepit) -> ButtonReply:
+    await commands.remove_keepit(call, to.keepit_id, removed=False)
+    return await opened(call, to.keepit_id, buttons.ListKeepits(to.session_id, to.offset), "Back again.")
 
 
 async def opened(
-    call: ChatContext, keepit_id: int, back: ListKeepits, toast: str = "", before: Decimal | None = None
+    call: ChatContext, keepit_id: int, back: buttons.ListKeepits, toast: str = "", before: Decimal | None = None
 ) -> ButtonReply:
     """Shows a marker's card. `before`: the weight that Undo gives back."""
-    found = await open_keepit(call, keepit_id)
+    found = await commands.open_keepit(call, keepit_id)
     if found.keepit.removed:
         return removed_card(found.keepit, back).redraw(toast)
     return card(call, found, back, before).redraw(toast)
@@ -151,9 +137,9 @@ async def opened(
 
 async def page(call: ChatContext, session_id: int, offset: int) -> CommandReply:
     """Renders a page of markers, the most important first."""
-    found = await list_keepits(call, session_id or None, offset, PAGE)
+    found = await commands.keepits(call, session_id or None, offset, PAGE)
     where = "in that session" if session_id else "in this conversation"
-    back = [[button("‹ Session", OpenSession(session_id))]] if session_id else []
+    back = [[button("‹ Session", buttons.OpenSession(session_id))]] if session_id else []
     if not found.keepits:
         how = (REPLY if call.bot_id else "") + HOW
         text = "There are no more." if found.total else f"Nothing is marked {where} yet.\n\n{how}"
@@ -161,9 +147,9 @@ async def page(call: ChatContext, session_id: int, offset: int) -> CommandReply:
     lines = [f"📌 **Marked {where}** ({found.total})"]
     numbered = list(enumerate(found.keepits, offset + 1))
     lines += [f"**{number}** · {weight_in_words(one.weight)}\n{line(one)}" for number, one in numbered]
-    buttons = [button(str(number), press_open(one.id, session_id, offset)) for number, one in numbered]
-    steps = step_rows(offset, PAGE, found.total, lambda to: ListKeepits(session_id, to), ("‹ Before", "More ›"))
-    return CommandReply("\n\n".join(lines), rows=[buttons, *steps, *back], result=found)
+    openers = [button(str(number), press_open(one.id, session_id, offset)) for number, one in numbered]
+    steps = step_rows(offset, PAGE, found.total, lambda to: buttons.ListKeepits(session_id, to), ("‹ Before", "More ›"))
+    return CommandReply("\n\n".join(lines), rows=[openers, *steps, *back], result=found)
 
 
 def line(one: Keepit) -> str:
