@@ -111,6 +111,10 @@ ENGLISH = Language(
     from_now=words("from"),
     now=words("now"),
     measures=words("km mile miles kg g ml l liter liters litre litres euro euros eur € $ dollar dollars £ % percent"),
+    counted=words(
+        "push-ups pushups press-ups sit-ups situps pull-ups pullups squats lunges burpees crunches planks reps sets laps "
+        "steps pages words cards glasses cups people guests"
+    ),
     lasting=words("for"),
     of=words("of"),
     meridiem={"am": 0, "a.m.": 0, "a.m": 0, "pm": 12, "p.m.": 12, "p.m": 12},

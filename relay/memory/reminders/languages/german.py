@@ -128,6 +128,10 @@ GERMAN = Language(
     from_now=words("ab"),
     now=words("jetzt"),
     measures=words("km kilometer kg kilo g gramm ml l liter euro eur € $ dollar % prozent"),
+    counted=words(
+        "liegestütze liegestützen liegestütz kniebeugen klimmzüge klimmzügen situps burpees ausfallschritte sätze runden "
+        "bahnen schritte seiten wörter vokabeln karten gläser tassen leute gäste wiederholungen"
+    ),
     lasting=words("für fürs"),
     long=words("lang"),
     of=words("im des"),

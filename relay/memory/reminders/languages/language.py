@@ -111,6 +111,8 @@ class Language:
     now: Words
     measures: Words
     """Words behind a number that counts, and is no hour: km, euro."""
+    counted: Words
+    """Words behind a number that counts if another hour comes before: at 9 and 20 pushups; but not at 9 pushups."""
     lasting: Words
     """Words as in for 5 days."""
     of: Words

@@ -124,7 +124,9 @@ def read_other_hours(language: Language, reading: Reading, tokens: Sequence[str]
         found.append(other)
     last = word(tokens, found[-1].end - 1)
     listed = len(found) > 1 and all(isinstance(tokens[one.end - 1], Paused) for one in found[:-1])
-    if not (joined or listed) or not are_clear(found, language.oclock if language.dotted else frozenset(), last):
+    uhr = language.oclock if language.dotted else frozenset()
+    counts = last.isdigit() and word(tokens, found[-1].end) in language.counted
+    if not (joined or listed) or counts or not are_clear(found, uhr, last):
         return at
     reading.hours, reading.exact = tuple(sorted({one.hour for one in found})), True
     return found[-1].end
