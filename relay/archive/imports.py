@@ -159,7 +159,7 @@ class Import:
         export = self.export
         with _blame_file():
             rows = {name: [self._reassign(row) for row in getattr(export, name)] for name in SETTING.values()}
-        made = await self.store.import_space(space, **rows, choices=export.choices)
+        made = await self.store.import_space(space, {**rows, "choices": export.choices})
         self._space_id = made.space_id
         self._ids = {kind: {} for kind in (*PARTS, *(one.kind for one in list_exported_kinds()))}
         old = [links_of(row).id for row in export.threads]
@@ -194,7 +194,8 @@ class Import:
     async def _link(self) -> None:
         """Links memories to their replacements, once all exist."""
         ids = self._ids["memory"]
-        links = [(ids[old], ids[new]) for old, new in self._replaced.items() if old in ids and new in ids]
+        found = [(ids[old], ids[new]) for old, new in self._replaced.items() if old in ids and new in ids]
+        links = [{"id": old, "replaced_by": new} for old, new in found]
         for start in range(0, len(links), ROWS):
             await self.store.import_links(self._space_id, links[start : start + ROWS])
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from relay.core.models import Block
+from relay.core.models import Block, ModelRequest, ToolDefinition
 
 CACHE = {"type": "ephemeral"}
 MARKS = ("untrusted", "recalled", "summary", "composed", "context", "reply", "said")
@@ -102,6 +102,16 @@ def mark_untrusted(text: str, kind: str, by: str = "") -> str:
 
 def text_block(text: str, cached: bool = False) -> Block:
     return {"type": "text", "text": text, "cache_control": CACHE} if cached else {"type": "text", "text": text}
+
+
+def make_request(
+    model: str, system: str, words: str, max_tokens: int, tool: ToolDefinition | None = None, form: bool = False
+) -> ModelRequest:
+    """Returns a request for one answer to some words. `tool`: the model must answer with it. `form`: see
+    `ModelRequest`."""
+    messages = [{"role": "user", "content": [text_block(words)]}]
+    choice: dict[str, object] | None = {"type": "tool", "name": tool["name"]} if tool else None
+    return ModelRequest(model, [text_block(system)], messages, max_tokens, [tool] if tool else [], choice, form)
 
 
 def mark_speaker(name: str, block: Block) -> Block:

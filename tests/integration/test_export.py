@@ -517,7 +517,7 @@ async def test_an_export_with_settings_of_another_chat_is_refused(
             with pytest.raises(ImportRefused, match="has settings of a chat that isn't its owner's"):
                 check(bad)
         # The database refuses them too.
-        await store.import_space(space, [], personas=rows[:2], places=rows[2:], choices=None)
+        await store.import_space(space, {"threads": [], "personas": rows[:2], "places": rows[2:], "choices": None})
     assert await look("select chat_id from persona union all select chat_id from place") == []
 
 

@@ -13,7 +13,7 @@ from relay.memory.night.digest import day_as_data
 from relay.memory.rows.memories import Subject
 from relay.memory.store import Store
 from relay.memory.writing.compressor import said
-from relay.memory.writing.summaries import summary_messages
+from relay.memory.writing.summaries import as_data
 from tests.integration.conftest import Sql
 from tests.integration.test_document_sql import paper, read, send
 from tests.integration.test_turn import Room
@@ -100,7 +100,7 @@ async def test_two_people_with_one_name_are_two_in_what_is_made_from_their_words
     (job,) = await store.claim_jobs("summary", None, 1)
     work = await store.summary_work(job)
     assert work is not None
-    read_by_summariser = summary_messages(None, work.messages, UTC)[0]["content"][0]["text"]
+    read_by_summariser = as_data(None, work.messages, UTC)
     assert all(line in read_by_summariser for line in lines)
     await store.make_version(group(), session_id, ADA, {})
     (job,) = await store.claim_jobs("compression", None, 1)

@@ -39,8 +39,11 @@ async def test_only_one_of_two_processes_settles_an_act(
     await sql("update job set lease_until = now() - interval '1 second'")  # the first process hangs
     [second] = await another().claim_jobs("preference", None, 2)
     rows = [{"type": "length", "pattern": "short answers", "polarity": 1, "weight": 0.1, "reinforcing": 0}]
-    assert await another().store_observations(second, rows, {})
-    assert not await store.store_observations(first, [rows[0] | {"pattern": "humour"}], {}), "the result comes too late"
+    assert await another().store_observations(second, {"observations": rows, "derivation": {}})
+    late = [rows[0] | {"pattern": "humour"}]
+    assert not await store.store_observations(first, {"observations": late, "derivation": {}}), (
+        "the result comes too late"
+    )
     assert await observed(sql) == [("short answers", 1, True)]
 
 
@@ -52,7 +55,9 @@ async def test_a_reason_given_while_a_choice_is_attributed_counts(driver: TurnDr
     [job] = await store.claim_jobs("preference", None, 1, said)
     assert await store.preference_work(job) is not None
     assert await store.choice_reason(private(ADA), ADA, newer.turn_id, "shorter") is not None
-    assert not await store.store_observations(job, [], {}), "it was read without the reason"
+    assert not await store.store_observations(job, {"observations": [], "derivation": {}}), (
+        "it was read without the reason"
+    )
     await settled(sql)
     assert await learned(store, Observer()) == 1
     assert await observed(sql) == [("short answers", 1, True)]

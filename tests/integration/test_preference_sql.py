@@ -45,7 +45,7 @@ async def said(store: Store, pattern: str, polarity: int = 1, **at: Any) -> Feed
         "observations": [{"type": "other", "pattern": pattern, "polarity": polarity, "weight": 1.6, "reinforcing": 2}],
     }
     where = {"space": private(ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA} | at
-    return await store.feedback(act=act, **where)
+    return await store.feedback(input=act, **where)
 
 
 async def shown(driver: TurnDriver, text: str = "And now?", **where: Any) -> list[tuple[str, int, str]]:
@@ -98,8 +98,8 @@ async def test_only_the_person_who_asked_can_teach(driver: TurnDriver, store: St
     turn = (await driver.exchange(ADA, "Hello", chat_id=GROUP)).turn.turn_id
     about: Json = {"space": group(), "chat_id": GROUP, "topic_id": 0}
     act: Json = {"kind": "tag", "about": {"turn_id": turn}, "value": {}, "source": "button", "observations": []}
-    assert (await store.feedback(user_id=BEN, act=act, **about)).refused == "unknown"
-    assert (await store.feedback(user_id=ADA, act=act, **about)).refused is None
+    assert (await store.feedback(user_id=BEN, input=act, **about)).refused == "unknown"
+    assert (await store.feedback(user_id=ADA, input=act, **about)).refused is None
     assert (await tagged(store, turn, SHORT)).refused == "unknown", "the answer belongs to another space"
     assert (await tagged(store, 10**9, SHORT)).refused == "unknown"
 

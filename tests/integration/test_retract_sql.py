@@ -479,7 +479,7 @@ async def test_an_announcement_in_its_own_message_is_deleted_too(driver: TurnDri
     await sql("select relay.announce(t, array[%s::bigint]) from turn t where id = %s", change, done.turn.turn_id)
     (turn,) = (await store.claim(BOT.id, 1))[0]
     part = Part(1, ADA, {"chat_id": ADA, "text": f"🧠 Learned: {SISTER}"})
-    await store.announce_anew(turn, part, [change])
+    await store.announce_anew(turn, part.chat_id, part.request, [change])
     await store.deliver(turn, BOT.id, [part])
     await store.store_sent(turn, [PartResult(1, "sent", 950)], True)
     await erase(store, private(ADA), {"words": "mathilda"})

@@ -42,8 +42,8 @@ class FakeStore:
     async def announcement(self, turn_id: int) -> Announcement:
         return self.due
 
-    async def announce_anew(self, turn: ClaimedTurn, part: Part, changes: Any) -> None:
-        self.became.append(f"anew in {part.chat_id}")
+    async def announce_anew(self, turn: ClaimedTurn, chat_id: int, request: Any, changes: Any) -> None:
+        self.became.append(f"anew in {chat_id}")
 
     async def start_redrawing(self, bot_id: int, chat_id: int, message_id: int, request: Any) -> bool:
         return True

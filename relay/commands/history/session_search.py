@@ -57,7 +57,7 @@ async def search_sessions(ctx: CommandContext, query: SearchQuery, offset: int, 
     wanted = replace(query, kinds=query.kinds or KINDS, vector=meaning.vector, model=meaning.model)
     offset = min(offset, MAX_OFFSET)
     page = await ctx.store.find(ctx.space, ctx.bot_id, wanted, offset, limit)
-    places = await ctx.store.found_sessions(ctx.space, [(hit.kind, hit.id) for hit in page.found])
+    places = await ctx.store.found_sessions(ctx.space, [{"kind": hit.kind, "id": hit.id} for hit in page.found])
     place_of = {(one.kind, one.id): one for one in places}
     found = tuple(
         FoundInSession(hit.kind, hit.id, place.session_id, place.version, offset + nr, hit.text, hit.at)

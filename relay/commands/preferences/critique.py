@@ -10,8 +10,8 @@ from relay.conversation.preference_layer import preference_layer
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, CommandRefused, EmptyAnswer, ModelError
 from relay.core.frozen import frozen
-from relay.core.models import ModelRequest, Step
-from relay.core.prompt_markup import cut_to_tokens, mark_untrusted, text_block
+from relay.core.models import Step
+from relay.core.prompt_markup import cut_to_tokens, make_request, mark_untrusted
 from relay.memory.intents import read_words
 from relay.memory.rows.memories import KeepableMessage
 
@@ -65,12 +65,7 @@ async def critique(ctx: CommandContext, message_id: int = 0, text: str = "") -> 
         parts.append(mark_untrusted(cut_to_tokens(said.question, QUESTION_TOKENS), "question"))
     whole = f"{said.text}\n\n{said.documents}" if said.documents else said.text
     parts.append(mark_untrusted(cut_to_tokens(whole, READ_TOKENS), "text"))
-    request = ModelRequest(
-        ctx.services.installation.small_model,
-        [text_block(PROMPT)],
-        [{"role": "user", "content": [text_block("\n\n".join(parts))]}],
-        MOST_TOKENS,
-    )
+    request = make_request(ctx.services.installation.small_model, PROMPT, "\n\n".join(parts), MOST_TOKENS)
     charge = Charge("critique", user_id=ctx.user_id, space=ctx.space)
     try:
         found = read_critique(await ctx.services.summariser.gate.ask(request, charge, MODEL_SECONDS))

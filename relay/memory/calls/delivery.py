@@ -105,9 +105,6 @@ class DeliveryCalls(Calls):
     async def shown_changes(self, turn_id: int) -> ShownChanges | None:
         """Returns what has become of what a turn changed and set, and the messages that tell of it."""
 
-    async def announce_anew(self, turn: ClaimedTurn, part: Part, changes: Sequence[int]) -> None:
+    @rpc()
+    async def announce_anew(self, turn: ClaimedTurn, chat_id: int, request: Request, changes: Sequence[int]) -> None:
         """Stores the message in which `turn` announces these changes, so that they are not announced again."""
-        await self._call(
-            "announce_anew", turn_id=turn.turn_id, fence=turn.fence, chat_id=part.chat_id, request=part.request,
-            changes=list(changes),
-        )  # fmt: skip

@@ -142,10 +142,9 @@ class SessionCalls(Calls):
     async def read_original_after(self, space: Space, session_id: int, after: int, limit: int) -> OriginalPage | None:
         """Returns the messages of a session after one. None: the space has no such session."""
 
-    async def found_sessions(self, space: Space, found: Sequence[tuple[str, int]]) -> list[FoundSession]:
-        """Returns the sessions to which search results, as (kind, id), belong."""
-        given = [{"kind": kind, "id": id} for kind, id in found]
-        return await self._list(FoundSession, "found_sessions", space=space.as_json(), found=given)
+    @rpc()
+    async def found_sessions(self, space: Space, found: Sequence[Mapping[str, object]]) -> list[FoundSession]:
+        """Returns the sessions to which search results, as `{kind, id}`, belong."""
 
     @rpc()
     async def open_original(

@@ -9,8 +9,8 @@ from typing import Any
 from relay.core.charge import Charge
 from relay.core.errors import EmptyAnswer, ModelRefused
 from relay.core.frozen import frozen
-from relay.core.models import ModelRequest, Step
-from relay.core.prompt_markup import text_block
+from relay.core.models import Step
+from relay.core.prompt_markup import make_request
 from relay.memory.derivations.derivation import Derivation
 from relay.memory.results import MOST, get_or_make
 from relay.memory.spending.gate import Gate
@@ -72,13 +72,7 @@ class BatchModel:
         space's owner). `read` raises `AnswerUnclear` for an invalid answer, which is retried once. Raises the
         model's errors, including `AnswerUnclear`, and `BudgetUsedUp`."""
         charge = Charge(what, user_id=user_id, space_id=space_id)
-        request = ModelRequest(
-            self.model_name,
-            [text_block(words[0])],
-            [{"role": "user", "content": [text_block(words[1])]}],
-            most_tokens,
-            form=True,
-        )
+        request = make_request(self.model_name, *words, most_tokens, form=True)
 
         async def make() -> AnswerList:
             for attempt in range(1, TRIES + 1):

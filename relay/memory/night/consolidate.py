@@ -6,21 +6,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 
-import structlog
-
-from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.limits import MERGED_FACT_LENGTH
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
 from relay.memory.night.asking import AnswerRow, AnswerUnclear, BatchModel
+from relay.memory.night.run import work_through
 from relay.memory.night.words import format_share
 from relay.memory.review.distinction import difference, find_telling_words, loses_in_merge
 from relay.memory.rows.upkeep.night import MemoryPair, NightSpace, PhaseResult, PlanStep, TidiedCounts
-
-log = structlog.get_logger()
+from relay.memory.tags import one_line
 
 VERSION = 2
 MOST_LOST = 0.25
@@ -54,16 +52,8 @@ class Consolidation:
     async def run(self, night_id: int) -> PhaseResult:
         """Consolidates all due spaces; returns how many, and what was merged, superseded and archived."""
         told: Counter[str] = Counter(spaces=0, merged=0, superseded=0, archived=0, patterns=0, asked=0, left=0)
-        after = 0
-        while spaces := await self.batch.store.sleepers(night_id, "consolidate", after):
-            for space in spaces:
-                after = space.space_id
-                try:
-                    told.update(await self._space(space))
-                except (RelayError, TimeoutError) as error:
-                    log.warning("a space was not consolidated", space_id=after, error=str(error))
-                    told["left"] += 1
-        return told
+        sleepers = partial(self.batch.store.sleepers, night_id, "consolidate")
+        return await work_through(told, sleepers, self._space, "a space was not consolidated")
 
     async def _space(self, space: NightSpace) -> dict[str, int]:
         """Consolidates one space, or asks whether it may. Returns the counts."""
@@ -130,12 +120,12 @@ def as_pairs(pairs: Sequence[MemoryPair]) -> str:
     for number, pair in enumerate(pairs, 1):
         lines += [f"{number}."]
         lines += [
-            f"  {age} ({note.at:%Y-%m-%d}): {neutralize_markup(join_lines(note.content))}"
+            f"  {age} ({note.at:%Y-%m-%d}): {neutralize_markup(one_line(note.content))}"
             for age, note in (("older", pair.older), ("newer", pair.newer))
         ]
         older, newer = difference(pair.older.content, pair.newer.content)
         lines += [
-            f"  only in older: {neutralize_markup(join_lines(older))}; only in newer: {neutralize_markup(join_lines(newer))}"
+            f"  only in older: {neutralize_markup(one_line(older))}; only in newer: {neutralize_markup(one_line(newer))}"
         ]
     return "\n".join([*lines, "\nCompare each pair now."])
 
@@ -158,12 +148,8 @@ def check_verdicts(rows: Sequence[AnswerRow], number: int) -> list[AnswerRow]:
 
 def clean_sentence(content: str) -> str:
     """Cleans a merged sentence: one line, no tags, not longer than a memory."""
-    text = join_lines(process_intents(content).text)
+    text = one_line(process_intents(content).text)
     return text if len(text) <= MERGED_FACT_LENGTH else ""
-
-
-def join_lines(text: str) -> str:
-    return " ".join(text.split())
 
 
 def step_of(verdict: AnswerRow, pair: MemoryPair, derivation: Derivation) -> PlanStep | None:

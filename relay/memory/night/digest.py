@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, time, tzinfo
+from functools import partial
 from html import unescape
 from itertools import groupby
 from zoneinfo import ZoneInfo
@@ -16,10 +18,11 @@ from relay.core.models import Space
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.night.asking import AnswerRow, AnswerUnclear, BatchModel
-from relay.memory.night.run import decay_told
+from relay.memory.night.run import decay_told, work_through
 from relay.memory.reminders.recurrence import next_clock
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.proactive.reminders import Reminder
+from relay.memory.rows.turns.preferences import in_words
 from relay.memory.rows.upkeep.digest import DigestDay, PutAway
 from relay.memory.rows.upkeep.night import NightSpace, PhaseResult
 from relay.memory.store import Store
@@ -59,27 +62,18 @@ class Digests:
 
     async def run(self, night_id: int) -> PhaseResult:
         """Writes and queues the due digests, silently and once each; returns how many."""
-        sent = left = 0
-        after = 0
-        while spaces := await self.batch.store.sleepers(night_id, "digest", after):
-            for space in spaces:
-                after = space.space_id
-                try:
-                    sent += await self._space(space)
-                except (RelayError, TimeoutError) as error:
-                    log.warning("no digest", space_id=after, error=str(error))
-                    left += 1
-        return {"sent": sent, "left": left}
+        sleepers = partial(self.batch.store.sleepers, night_id, "digest")
+        return await work_through(Counter(sent=0, left=0), sleepers, self._space, "no digest")
 
-    async def _space(self, space: NightSpace) -> int:
-        """Writes and queues one space's digest. Returns 1 if there was something to report."""
+    async def _space(self, space: NightSpace) -> dict[str, int]:
+        """Writes and queues one space's digest. Returns whether there was something to report, as a number."""
         if await end_digest(self.batch.store, space.group_id, space.user_id, self.admins()):
-            return 0
+            return {}
         day = await self.batch.store.digest_due(space.space_id)
         if day is None:
-            return 0
+            return {}
         notice = day_notice(self.batch, day, await write_digest(self.batch, day))
-        return int(await self.batch.store.post_digest(space.space_id, self.bot_id, notice))
+        return {"sent": int(await self.batch.store.post_digest(space.space_id, self.bot_id, notice))}
 
 
 async def end_digest(store: Store, group_id: int | None, user_id: int | None, admins: Collection[int]) -> bool:
@@ -144,7 +138,7 @@ def topics_of(rows: Sequence[AnswerRow]) -> tuple[DigestTopic, ...]:
 
 def as_markdown(topics: Sequence[DigestTopic], put_away: Sequence[PutAway] = ()) -> str:
     """Formats a digest. The model's text is shown literally: nothing in it becomes a link or markup."""
-    faded = ", ".join(plain(one.words) for one in put_away)
+    faded = ", ".join(plain(in_words(one.polarity, one.pattern)) for one in put_away)
     parts = ["🌙 **What the day brought**"] if topics else []
     parts += ["\n".join([f"**{plain(one.topic)}**", *(f"- {plain(point)}" for point in one.points)]) for one in topics]
     parts += [f"🎚 Retired, not seen for 180 days: {faded}. /preferences"] if faded else []

@@ -31,6 +31,8 @@ EVIDENCE, EVIDENCE_LENGTH = 4, 160
 ALIKE = 0.75
 """The similarity at which the words of two ideas count as the same."""
 MOST_TOKENS = 400
+KINDS = {"k": "memory", "p": "preference"}
+"""What an idea can rest on, by the letter before its id."""
 LINK = re.compile(r"://|www\.|[@`<>]")
 
 GROW = """You look after the soul of an assistant: the text that says who it is and how it speaks. You get the soul, and what is lastingly known about how the person who runs the assistant wants it to be. Propose at most one small change that would make the soul fit better, or none.
@@ -90,14 +92,8 @@ def notes_of(work: GrowthWork) -> dict[str, str]:
 def derivation_of(batch: BatchModel, work: GrowthWork) -> Derivation:
     """Returns the derivation of this week's proposal. While nothing changes, no model is asked again."""
     inputs = [Input("soul", work.soul.version, work.soul.text)]
-    inputs += [Input(kind, number, text) for (kind, number), text in named(notes_of(work))]
+    inputs += [Input(KINDS[name[0]], int(name[1:]), text) for name, text in notes_of(work).items()]
     return make_derivation("growth", f"{VERSION}/{batch.model_name}", inputs)
-
-
-def named(notes: dict[str, str]) -> list[tuple[tuple[str, int], str]]:
-    """Returns notes by kind and id."""
-    kinds = {"k": "memory", "p": "preference"}
-    return [((kinds[name[0]], int(name[1:])), text) for name, text in notes.items()]
 
 
 def material(work: GrowthWork, notes: dict[str, str]) -> str:
@@ -151,8 +147,7 @@ def fold_words(text: str) -> str:
 
 def inputs_of(row: AnswerRow) -> list[str]:
     """Returns the names of what a proposal rests on."""
-    kinds = {"k": "memory", "p": "preference"}
-    return [f"{kinds[name[0]]}:{name[1:]}" for name in dict.fromkeys(row["because"])]
+    return [f"{KINDS[name[0]]}:{name[1:]}" for name in dict.fromkeys(row["because"])]
 
 
 def as_idea(batch: BatchModel, work: GrowthWork, row: AnswerRow, morning: datetime) -> dict[str, object]:

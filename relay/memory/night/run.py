@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 import structlog
 
@@ -13,12 +14,14 @@ from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.text import pluralize
 from relay.memory.rows.upkeep.digest import Decayed
-from relay.memory.rows.upkeep.night import PhaseResult
+from relay.memory.rows.upkeep.night import NightSpace, PhaseResult
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
 log = structlog.get_logger()
 SUNDAY = 6
+Space = TypeVar("Space", int, NightSpace)
+"""A space by its id, or with more of it."""
 
 
 @frozen
@@ -32,6 +35,26 @@ class Phase:
 
 class NightFailed(RelayError):
     """A phase of the nightly work failed; the rest was done."""
+
+
+async def work_through(
+    told: Counter[str],
+    list_after: Callable[[int], Awaitable[Sequence[Space]]],
+    work: Callable[[Space], Awaitable[Mapping[str, int]]],
+    failed: str,
+) -> PhaseResult:
+    """Works on all spaces of a phase, and returns the sum of what `work` returns, from `told`. A space whose work fails
+    is left for the next night, and logged as `failed`."""
+    after = 0
+    while spaces := await list_after(after):
+        for space in spaces:
+            after = space if isinstance(space, int) else space.space_id
+            try:
+                told.update(await work(space))
+            except (RelayError, TimeoutError) as error:
+                log.warning(failed, space_id=after, error=str(error))
+                told["left"] += 1
+    return told
 
 
 async def run_night(store: Store, phases: Sequence[Phase]) -> dict[str, PhaseResult]:
@@ -89,19 +112,14 @@ class Decay:
         used up gets no new ones."""
         told: Counter[str] = Counter(made=0, dropped=0, left=0)
         sunday = datetime.now(self.gate.budget.zone).weekday() == SUNDAY
-        after = 0
-        while spaces := await self.store.decay_spaces(after):
-            for after in spaces:
-                try:
-                    used_up = await self.gate.used_up(Charge("compression", space_id=after))
-                    done = await self.store.decay(after, night_id, sunday, pays=not used_up)
-                    told.update(made=done.made, dropped=done.dropped, left=int(bool(used_up)))
-                except (RelayError, TimeoutError) as error:
-                    log.warning(
-                        "a space's old versions were not compressed or dropped", space_id=after, error=str(error)
-                    )
-                    told["left"] += 1
-        return told
+
+        async def work(space_id: int) -> dict[str, int]:
+            used_up = await self.gate.used_up(Charge("compression", space_id=space_id))
+            done = await self.store.decay(space_id, night_id, sunday, pays=not used_up)
+            return {"made": done.made, "dropped": done.dropped, "left": int(bool(used_up))}
+
+        failed = "a space's old versions were not compressed or dropped"
+        return await work_through(told, self.store.decay_spaces, work, failed)
 
 
 def decay_told(done: Decayed) -> str:

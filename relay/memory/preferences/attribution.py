@@ -18,8 +18,8 @@ import structlog
 from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, ModelRefused
 from relay.core.frozen import frozen
-from relay.core.models import ModelRequest, Step, list_tool
-from relay.core.prompt_markup import mark_untrusted, text_block
+from relay.core.models import Step, list_tool
+from relay.core.prompt_markup import make_request, mark_untrusted
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.preferences.estimate import Contrast, estimate
 from relay.memory.preferences.patterns import (
@@ -37,7 +37,7 @@ from relay.memory.preferences.patterns import (
 from relay.memory.results import get_or_make
 from relay.memory.review.findings import InvalidAnswer, read_tool_input
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.turns.preferences import AttributionWork
+from relay.memory.rows.turns.preferences import AttributionWork, ObservedPattern
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
@@ -105,12 +105,9 @@ class Attributor:
 
 
 @frozen
-class SaidPattern:
+class SaidPattern(ObservedPattern):
     """A pattern that the model found in an answer."""
 
-    type: str
-    pattern: str
-    polarity: Literal[-1, 1]
     which: Literal["a", "b", "both"]
 
 
@@ -130,7 +127,7 @@ async def attribute(attributor: Attributor, job: ClaimedJob) -> bool:
         return False
     said, derivation = await attribute_act(attributor, work)
     observed = observations(work, said.patterns)
-    await store.store_observations(job, observed, derivation.as_json())
+    await store.store_observations(job, {"observations": observed, "derivation": derivation.as_json()})
     return bool(observed)
 
 
@@ -170,14 +167,7 @@ def inputs_of(work: AttributionWork) -> list[Input]:
 
 async def ask(attributor: Attributor, work: AttributionWork) -> Attributed:
     """Asks the model about an act. Returns no patterns if it declines or gives no valid answer."""
-    request = ModelRequest(
-        attributor.model_name,
-        [text_block(PROMPT)],
-        [{"role": "user", "content": [text_block(material(work))]}],
-        MOST_TOKENS,
-        [OBSERVE],
-        {"type": "tool", "name": OBSERVE["name"]},
-    )
+    request = make_request(attributor.model_name, PROMPT, material(work), MOST_TOKENS, OBSERVE)
     charge = Charge("preference", user_id=work.user_id, session_id=work.session_id)
     try:
         step = await attributor.gate.ask(request, charge, MODEL_SECONDS)

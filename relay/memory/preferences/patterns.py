@@ -15,7 +15,7 @@ from relay.core.frozen import frozen
 from relay.core.limits import PATTERN_LENGTH, TAGGED_PATTERNS
 from relay.memory.intents import WHOLE
 from relay.memory.preferences.judgements import drop_judgements
-from relay.memory.rows.turns.preferences import in_words
+from relay.memory.rows.turns.preferences import ObservedPattern
 
 TYPES = (
     "length", "form", "tone", "language", "depth", "examples", "initiative", "sources", "code", "voice", "other",
@@ -81,18 +81,8 @@ TOO_MANY = (
 
 
 @frozen
-class Pattern:
+class Pattern(ObservedPattern):
     """What answers should be like (polarity 1), or should not be like (-1)."""
-
-    type: str
-    """One of `TYPES`."""
-    pattern: str
-    polarity: Literal[-1, 1]
-
-    @property
-    def words(self) -> str:
-        """Returns the pattern with its direction in words."""
-        return in_words(self.polarity, self.pattern)
 
     def as_observed(self, kind: str) -> dict[str, object]:
         """Returns the pattern as `relay_feedback` takes it from an act of this kind."""

@@ -10,6 +10,7 @@ from functools import partial
 
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
+from relay.memory.calls.base import decode_row
 from relay.memory.preferences.attribution import (
     MOST_TOKENS,
     PROMPT,
@@ -19,7 +20,7 @@ from relay.memory.preferences.attribution import (
     observations,
 )
 from relay.memory.rederivation.change import Change, Estimate, Step, run_each
-from relay.memory.rows.turns.preferences import AttributionWork, DerivedFeedback, ObservedPattern, in_words
+from relay.memory.rows.turns.preferences import AttributionWork, DerivedFeedback, ObservedPattern
 
 
 @dataclass(slots=True)
@@ -63,8 +64,9 @@ class Attributions:
         work, store = row.work, self.attributor.store
         said, derivation = await attribute_act(self.attributor, work)
         found = observations(work, said.patterns)
-        apply = partial(store.replace_observations, work.feedback_id, found, derivation.as_json())
-        after = [ObservedPattern(str(one["type"]), str(one["pattern"]), int(str(one["polarity"]))) for one in found]
+        result = {"observations": found, "derivation": derivation.as_json()}
+        apply = partial(store.replace_observations, work.feedback_id, result)
+        after = decode_row(list[ObservedPattern], found)
         return Change("preference", label(work), format_patterns(row.before), format_patterns(after), apply)
 
 
@@ -75,5 +77,5 @@ def label(work: AttributionWork) -> str:
 
 def format_patterns(patterns: Sequence[ObservedPattern]) -> str | None:
     """Returns patterns on one line; None if there are none."""
-    said = [in_words(one.polarity, one.pattern) for one in patterns]
+    said = [one.words for one in patterns]
     return ", ".join(said) or None

@@ -11,14 +11,12 @@ from relay.core.charge import Charge
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.rederivation.change import Change, Estimate, Step, run_each
-from relay.memory.rows.upkeep.writing import DerivedSummary, NewSummary
+from relay.memory.rows.upkeep.writing import DerivedSummary
 from relay.memory.writing.summaries import (
     Summariser,
-    choose_passages,
-    is_tainted,
+    as_data,
     remove_passages,
     summary_derivation,
-    summary_messages,
     write_summary,
 )
 
@@ -55,8 +53,8 @@ class Summaries:
         if work.hash == derivation.hash and row.thread_id not in self._chains:
             return Estimate()
         self._chains.setdefault(row.thread_id, []).append(row.id)
-        content = summary_messages(previous, work.messages, self.summariser.zone)[0]["content"][0]["text"]
-        return Estimate(1, estimate_tokens(content) + WORDS, WORDS)
+        read = estimate_tokens(as_data(previous, work.messages, self.summariser.zone))
+        return Estimate(1, read + WORDS, WORDS)
 
     async def changes(self, done: Step) -> list[Change]:
         """See `Rederivation.changes`."""
@@ -80,24 +78,12 @@ class Summaries:
         """Rewrites one summary, based on the new text of the one before. `texts`: the new texts of its conversation."""
         store = self.summariser.store
         work = await store.find_derived_summary(id)
-        if work is None:
+        if work is None or not work.messages:
             return []
-        previous, messages = work.previous, work.messages
+        previous = work.previous
         if previous is not None and previous.id in texts:
             previous = replace(previous, text=texts[previous.id])
-        previous = remove_passages(previous)
-        derivation = summary_derivation(self.summariser, previous, messages)
         charge = Charge("rederive", space_id=work.space_id)
-        made = await write_summary(self.summariser, work.space_id, derivation, previous, messages, charge)
-        texts[id] = made.text
-        passages = choose_passages(work.markers)
-        row = NewSummary(
-            text=passages.below(made.text),
-            model=made.model,
-            usage=made.usage,
-            settings=self.summariser.settings | passages.settings,
-            derivation=derivation.as_json(),
-            tainted=is_tainted(previous, messages) or passages.tainted,
-        )
+        texts[id], row = await write_summary(self.summariser, work, remove_passages(previous), charge)
         apply = partial(store.replace_summary, id, work.text, row)
         return [Change("summary", f"summary {id}", work.text, row.text, apply)]

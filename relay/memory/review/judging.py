@@ -20,9 +20,9 @@ from relay.core.errors import (
     RelayError,
 )
 from relay.core.frozen import frozen
-from relay.core.models import ModelRequest, ToolDefinition
+from relay.core.models import ToolDefinition
 from relay.core.ports import Embedder
-from relay.core.prompt_markup import text_block
+from relay.core.prompt_markup import make_request
 from relay.core.retry import RetryPolicy
 from relay.memory.calls.memory.search import vector_text
 from relay.memory.derivations.derivation import Input, make_derivation
@@ -276,12 +276,9 @@ async def ask_structured(
     """Asks a model for JSON of a given shape: with a forced tool, then, if that is refused or invalid, as text. None
     if that is invalid too, or the model declines. `prompts`: the instructions, and the addition for an answer as
     text."""
-    messages = [{"role": "user", "content": [text_block(text)]}]
     system, plain = prompts
-    forced = ModelRequest(
-        judge.model_name, [text_block(system)], messages, MOST_TOKENS, [tool], {"type": "tool", "name": tool["name"]}
-    )
-    as_words = ModelRequest(judge.model_name, [text_block(system + plain)], messages, MOST_TOKENS)
+    forced = make_request(judge.model_name, system, text, MOST_TOKENS, tool)
+    as_words = make_request(judge.model_name, system + plain, text, MOST_TOKENS)
     for request in (forced, as_words):
         try:
             step = await gate.ask(request, charge, MODEL_SECONDS)

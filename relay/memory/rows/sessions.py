@@ -22,15 +22,14 @@ class SessionEnd:
     """The ended session was off the record, and is erased."""
 
 
-@frozen
+@frozen(kw_only=True)
 class SaidWords:
-    """The beginning of a message."""
+    """A message, or the beginning of one."""
 
     role: str
     user_id: int | None
     name: str | None
     text: str
-    """At most 1,000 characters."""
     at: datetime
 
 

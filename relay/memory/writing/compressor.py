@@ -11,14 +11,14 @@ from typing import Any
 from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
 from relay.core.frozen import frozen
-from relay.core.models import ModelRequest, Step, list_tool
+from relay.core.models import Step, list_tool
 from relay.core.prompt_markup import (
     estimate_tokens,
+    make_request,
     mark_untrusted,
     marked_name,
     neutralize_markup,
     shorten_longest,
-    text_block,
 )
 from relay.memory.contexts.pieces import Piece, Stretch
 from relay.memory.contexts.sentences import cut_to_sentences, cut_to_words
@@ -180,13 +180,10 @@ async def ask(
     compressor: Compressor, chunk: Chunk, model: str, charge: Charge, before: str = ""
 ) -> tuple[Step, tuple[WrittenRow, ...]]:
     """Asks the model for a chunk's rows. `before`: what was wrong with its last answer."""
-    system = [text_block(COMPRESS.format(level=LEVELS[chunk.tier.level]))]
+    system = COMPRESS.format(level=LEVELS[chunk.tier.level])
+    most = 2 * chunk.tokens + 100 * chunk.rows + 400
     for share in SHARES:
-        content = [text_block(words(chunk, share, before))]
-        request = ModelRequest(
-            model, system, [{"role": "user", "content": content}], 2 * chunk.tokens + 100 * chunk.rows + 400,
-            [TOOL], {"type": "tool", "name": TOOL["name"]},
-        )  # fmt: skip
+        request = make_request(model, system, words(chunk, share, before), most, TOOL)
         with contextlib.suppress(ContextTooLong):
             step = await compressor.gate.ask(request, charge, MODEL_SECONDS)
             return step, read(step, len(chunk.pieces))

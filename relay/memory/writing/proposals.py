@@ -6,8 +6,8 @@ import structlog
 
 from relay.core.charge import Charge
 from relay.core.errors import RelayError
-from relay.core.models import ModelRequest, Space
-from relay.core.prompt_markup import cut_to_tokens, mark_untrusted, text_block
+from relay.core.models import Space
+from relay.core.prompt_markup import cut_to_tokens, make_request, mark_untrusted
 from relay.memory.intents import CONTENT_LENGTH, read_words
 from relay.memory.writing.summaries import Summariser
 
@@ -28,8 +28,8 @@ async def propose_words(summariser: Summariser, space: Space, user_id: int, text
     try:
         if not own:
             return own
-        message = {"role": "user", "content": [text_block(mark_untrusted(cut_to_tokens(text, READ_TOKENS), "message"))]}
-        request = ModelRequest(summariser.model_name, [text_block(DISTIL)], [message], MOST_TOKENS)
+        words = mark_untrusted(cut_to_tokens(text, READ_TOKENS), "message")
+        request = make_request(summariser.model_name, DISTIL, words, MOST_TOKENS)
         charge = Charge("proposal", user_id=user_id, space=space)
         step = await summariser.gate.ask(request, charge, MODEL_SECONDS)
         words = read_words(step)

@@ -12,23 +12,30 @@ from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, EmptyAnswer
 from relay.core.frozen import frozen
 from relay.core.limits import MARKED_TOKENS, SUMMARY_TOKENS
-from relay.core.models import ModelMessage, ModelRequest, Step
+from relay.core.models import Step
 from relay.core.prompt_markup import (
     cut_to_tokens,
     estimate_tokens,
+    make_request,
     mark_untrusted,
     marked_name,
     neutralize_markup,
     shorten_longest,
-    text_block,
 )
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import read_words
 from relay.memory.results import MOST, get_or_make
 from relay.memory.rows.choices import Choices
-from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.upkeep.writing import MarkedPassage, NewSummary, ShownSummary, SourceMessage, WrittenSummary
+from relay.memory.rows.jobs import ClaimedJob, SummaryWork
+from relay.memory.rows.upkeep.writing import (
+    MarkedPassage,
+    NewSummary,
+    ShownSummary,
+    SourcedSummary,
+    SourceMessage,
+    WrittenSummary,
+)
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
@@ -79,23 +86,8 @@ async def summarise(summariser: Summariser, job: ClaimedJob) -> bool:
     work = await summariser.store.summary_work(job)
     if work is None or len(work.messages) < LEAST_MESSAGES:
         return False
-    messages, previous = work.messages, remove_passages(work.previous)
-    derivation = summary_derivation(summariser, previous, messages)
     charge = Charge("summary", user_id=work.user_id, thread_id=work.thread_id)
-    made = await write_summary(summariser, work.space_id, derivation, previous, messages, charge)
-    passages = choose_passages(work.markers)
-    summary = NewSummary(
-        text=passages.below(made.text),
-        model=made.model,
-        usage=made.usage,
-        settings=summariser.settings | passages.settings,
-        derivation=derivation.as_json(),
-        tainted=is_tainted(previous, messages) or passages.tainted,
-        previous_id=previous.id if previous else None,
-        from_message_id=min([messages[0].id, *(one.message_id for one in passages.kept)]),
-        through_message_id=messages[-1].id,
-        message_count=len(messages),
-    )
+    _, summary = await write_summary(summariser, work, remove_passages(work.previous), charge)
     return await summariser.store.store_summary(job, summary)
 
 
@@ -110,25 +102,35 @@ def summary_derivation(
 
 
 async def write_summary(
-    summariser: Summariser,
-    space_id: int,
-    derivation: Derivation,
-    previous: ShownSummary | None,
-    messages: Sequence[SourceMessage],
-    charge: Charge,
-) -> WrittenSummary:
-    """Returns a summary, from the cache if the same was written before."""
+    summariser: Summariser, work: SummaryWork | SourcedSummary, previous: ShownSummary | None, charge: Charge
+) -> tuple[str, NewSummary]:
+    """Returns what the model wrote, from the cache if it wrote the same before, and the summary as it is stored."""
+    messages = work.messages
+    derivation = summary_derivation(summariser, previous, messages)
 
     async def write() -> WrittenSummary:
         for share in SHARES:
-            content = summary_messages(previous, messages, summariser.zone, share)
-            request = ModelRequest(summariser.model_name, [text_block(SUMMARISE)], content, summariser.max_tokens)
+            words = as_data(previous, messages, summariser.zone, share)
+            request = make_request(summariser.model_name, SUMMARISE, words, summariser.max_tokens)
             with contextlib.suppress(ContextTooLong):
                 step = await summariser.gate.ask(request, charge, MODEL_SECONDS)
                 return WrittenSummary(cut_to_tokens(read_summary(step), SUMMARY_TOKENS), step.model, step.usage)
         raise ContextTooLong()
 
-    return await get_or_make(summariser.store, space_id, derivation, WrittenSummary, write, summariser.results)
+    made = await get_or_make(summariser.store, work.space_id, derivation, WrittenSummary, write, summariser.results)
+    passages = choose_passages(work.markers)
+    return made.text, NewSummary(
+        text=passages.below(made.text),
+        model=made.model,
+        usage=made.usage,
+        settings=summariser.settings | passages.settings,
+        derivation=derivation.as_json(),
+        tainted=is_tainted(previous, messages) or passages.tainted,
+        previous_id=previous.id if previous else None,
+        from_message_id=min([messages[0].id, *(one.message_id for one in passages.kept)]),
+        through_message_id=messages[-1].id,
+        message_count=len(messages),
+    )
 
 
 def read_summary(step: Step) -> str:
@@ -146,10 +148,8 @@ def read_summary(step: Step) -> str:
     return text
 
 
-def summary_messages(
-    previous: ShownSummary | None, messages: Sequence[SourceMessage], zone: tzinfo, share: float = 1.0
-) -> list[ModelMessage]:
-    """Returns the summariser's one user message: the summary so far and the messages since with their days, as data.
+def as_data(previous: ShownSummary | None, messages: Sequence[SourceMessage], zone: tzinfo, share: float = 1.0) -> str:
+    """Formats the summary so far and the messages since with their days for the summariser, as data.
     `zone`: the installation's. `share` (0–1]: how much of the messages' text to keep; the longest are cut."""
     lines = [f"<summary>\n{neutralize_markup(previous.text)}\n</summary>\n"] if previous else []
     texts, before = shorten_longest([row.text for row in messages], share), ""
@@ -160,8 +160,7 @@ def summary_messages(
             lines.append(f"({day})")
             before = day
         lines.append(format_message(row.role, row.name, text, row.untrusted, row.mark))
-    lines.append("\nWrite the summary now.")
-    return [{"role": "user", "content": [text_block("\n".join(lines))]}]
+    return "\n".join([*lines, "\nWrite the summary now."])
 
 
 def format_message(role: str, name: str | None, text: str, foreign: bool, mark: str | None = None) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from relay.core.charge import Charge
 from relay.core.errors import EmptyAnswer
 from relay.core.frozen import frozen
 from relay.core.limits import TOPIC_LENGTH, WRITTEN_TITLE_LENGTH
-from relay.core.models import ModelMessage, ModelRequest, Step
-from relay.core.prompt_markup import text_block
+from relay.core.models import Step
+from relay.core.prompt_markup import make_request
 from relay.memory.intents import read_words
 from relay.memory.rows.jobs import ClaimedJob
-from relay.memory.rows.upkeep.writing import SourceMessage
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import format_message
@@ -52,17 +50,13 @@ async def name_session(titler: Titler, job: ClaimedJob) -> bool:
     messages = await titler.store.title_work(job)
     if not messages:
         return False
-    request = ModelRequest(titler.model_name, [text_block(NAME)], title_messages(messages), MOST_TOKENS)
+    lines = [format_message(row.role, row.name, row.text, row.untrusted, row.mark) for row in messages]
+    words = "\n".join([*lines, "\nWrite the two lines now."])
+    request = make_request(titler.model_name, NAME, words, MOST_TOKENS)
     charge = Charge("title", session_id=int(job.key))
     step = await titler.gate.ask(request, charge, MODEL_SECONDS)
     await titler.store.store_title(job, title_of(step), topics_of(step))
     return True
-
-
-def title_messages(messages: Sequence[SourceMessage]) -> list[ModelMessage]:
-    """Returns the request's one user message: the beginning of the session, as data."""
-    lines = [format_message(row.role, row.name, row.text, row.untrusted, row.mark) for row in messages]
-    return [{"role": "user", "content": [text_block("\n".join([*lines, "\nWrite the two lines now."]))]}]
 
 
 def title_of(step: Step) -> str:

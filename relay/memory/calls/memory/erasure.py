@@ -72,17 +72,9 @@ class ErasureCalls(Calls):
         """Returns a page of a part of a space, or of one of its threads: see `relay.export_lines`. `after`: the `last`
         of the page before."""
 
-    async def import_space(
-        self,
-        space: Space,
-        threads: Sequence[RawRow],
-        personas: Sequence[RawRow],
-        places: Sequence[RawRow],
-        choices: RawRow | None,
-    ) -> ImportedSpace:
-        """Creates a space and its threads if missing."""
-        rows = {"threads": threads, "personas": personas, "places": places, "choices": choices}
-        return await self._fetch(ImportedSpace, "import_space", space=space.as_json(), rows=rows)
+    @rpc()
+    async def import_space(self, space: Space, rows: Mapping[str, Sequence[RawRow] | RawRow | None]) -> ImportedSpace:
+        """Creates a space and its threads if missing. `rows`: `{threads, personas, places, choices}`."""
 
     @rpc()
     async def import_rows(
@@ -91,10 +83,9 @@ class ErasureCalls(Calls):
         """Adds missing rows of a part: sessions, messages, memories and so on. `taken`: the memories that the rows just
         before these were."""
 
-    async def import_links(self, space_id: int, pairs: Sequence[tuple[int, int]]) -> None:
-        """Links memories to their replacements. `pairs`: their ids here."""
-        rows = [{"id": old, "replaced_by": new} for old, new in pairs]
-        await self._call("import_links", space_id=space_id, rows=rows)
+    @rpc()
+    async def import_links(self, space_id: int, rows: Sequence[Mapping[str, int]]) -> None:
+        """Links memories to their replacements: `{id, replaced_by}`, as they are here."""
 
     @rpc()
     async def import_finish(self, space_id: int) -> None:

@@ -24,23 +24,15 @@ from relay.memory.rows.turns.preferences import (
 class PreferenceCalls(Calls):
     """Feedback, preferences and estimates of one person in a space."""
 
+    @rpc()
     async def feedback(
-        self, space: Space, chat_id: int, topic_id: int, user_id: int, act: Mapping[str, object]
+        self, space: Space, chat_id: int, topic_id: int, user_id: int, input: Mapping[str, object]
     ) -> FeedbackResult:
         """Stores what a person says about an answer, or about all answers: `{kind, about, value, source,
         observations}`.
 
         `about`: `{turn_id}`, or a message of the bot (`{bot_id, chat_id, telegram_message_id}`); None: all answers.
         """
-        return await self._fetch(
-            FeedbackResult,
-            "feedback",
-            space=space.as_json(),
-            chat_id=chat_id,
-            topic_id=topic_id,
-            user_id=user_id,
-            input=dict(act),
-        )
 
     @rpc()
     async def answer_tags(self, space: Space, user_id: int, turn_id: int) -> list[ObservedPattern] | None:
@@ -100,12 +92,10 @@ class PreferenceCalls(Calls):
     async def preference_work(self, job: ClaimedJob) -> AttributionWork | None:
         """Returns the act that a job has to attribute. None: the act was taken back, or is gone."""
 
-    async def store_observations(
-        self, job: ClaimedJob, observations: Sequence[Mapping[str, object]], derivation: Mapping[str, object]
-    ) -> bool:
-        """Stores the observations of an act, and ends its job. Returns False if this process has lost the job."""
-        result = {"observations": [dict(one) for one in observations], "derivation": dict(derivation)}
-        return bool(await self._call("store_observations", job_id=job.id, fence=job.fence, result=result))
+    @rpc()
+    async def store_observations(self, job: ClaimedJob, result: Mapping[str, object]) -> bool:
+        """Stores the `{observations, derivation}` of an act, and ends its job. Returns False if this process has lost
+        the job."""
 
     @rpc()
     async def estimate_work(self, job: ClaimedJob) -> list[ObservedAct] | None:
@@ -116,12 +106,9 @@ class PreferenceCalls(Calls):
     async def store_estimates(self, job: ClaimedJob, estimates: Sequence[Mapping[str, object]]) -> bool:
         """Replaces what these acts say together, and ends the job. Returns False if this process has lost it."""
 
-    async def replace_observations(
-        self, feedback_id: int, observations: Sequence[Mapping[str, object]], derivation: Mapping[str, object]
-    ) -> bool:
-        """Replaces the observations of an act. Returns False if the act was taken back, or is gone."""
-        result = {"observations": [dict(one) for one in observations], "derivation": dict(derivation)}
-        return bool(await self._call("replace_observations", feedback_id=feedback_id, result=result))
+    @rpc()
+    async def replace_observations(self, feedback_id: int, result: Mapping[str, object]) -> bool:
+        """Replaces the `{observations, derivation}` of an act. Returns False if the act was taken back, or is gone."""
 
     @rpc("derived_feedback")
     async def list_derived_feedback(

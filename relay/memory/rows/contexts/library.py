@@ -5,19 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 
 from relay.core.frozen import frozen
+from relay.memory.rows.sessions import SaidWords
 
 
-@frozen
-class OriginalMessage:
+@frozen(kw_only=True)
+class OriginalMessage(SaidWords):
     """A message of a session as it was said."""
 
     id: int
-    role: str
-    user_id: int | None
-    name: str | None
-    text: str
-    at: datetime
     untrusted: bool
+    """Others wrote some of it."""
 
 
 @frozen

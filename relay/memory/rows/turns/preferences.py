@@ -53,12 +53,24 @@ class Preference:
 
 
 @frozen
-class ObservedPattern:
-    """A pattern that an act was about."""
+class KnownPattern:
+    """A pattern that is known of a person already."""
 
     type: str
+    """One of `patterns.TYPES`."""
     pattern: str
-    polarity: int
+
+
+@frozen
+class ObservedPattern(KnownPattern):
+    """A pattern that an act was about: answers should be like it (polarity 1), or should not (-1)."""
+
+    polarity: Literal[-1, 1]
+
+    @property
+    def words(self) -> str:
+        """Returns the pattern with its direction in words."""
+        return in_words(self.polarity, self.pattern)
 
 
 @frozen
@@ -127,14 +139,6 @@ class ForgottenPreference:
     """A preference that was forgotten; `decision_id` takes that back."""
 
     decision_id: int
-    type: str
-    pattern: str
-
-
-@frozen
-class KnownPattern:
-    """A pattern that is known of a person already."""
-
     type: str
     pattern: str
 

@@ -7,6 +7,7 @@ from datetime import datetime, time
 from typing import Literal
 
 from relay.core.frozen import frozen
+from relay.memory.rows.contexts.library import OriginalMessage
 from relay.memory.rows.upkeep.night import Note
 
 
@@ -28,21 +29,12 @@ class DigestPlace:
         return {name: str(value) for name, value in asdict(self).items() if value is not None}
 
 
-@frozen
-class DayMessage:
-    """A message of the day."""
+@frozen(kw_only=True)
+class DayMessage(OriginalMessage):
+    """A message of the day, or its first 1,000 characters."""
 
-    id: int
-    role: str
-    user_id: int | None
-    name: str | None
-    text: str
-    """At most 1,000 characters."""
-    untrusted: bool
-    """Others wrote some of it."""
     title: str | None
     """The title of its conversation."""
-    at: datetime
     mark: str | None = None
     """What tells its author apart from namesakes."""
 
@@ -55,11 +47,6 @@ class PutAway:
     polarity: Literal[-1, 1]
     messages: tuple[int, ...]
     """The answers that taught it."""
-
-    @property
-    def words(self) -> str:
-        """The pattern with its direction in words."""
-        return f"{'prefer' if self.polarity > 0 else 'avoid'} {self.pattern}"
 
 
 @frozen

@@ -72,12 +72,11 @@ class NewSummary:
     """How it was made: the settings."""
     derivation: Mapping[str, object]
     tainted: bool
-    previous_id: int | None = None
-    from_message_id: int | None = None
-    """None: it replaces the text of another summary."""
+    previous_id: int | None
+    from_message_id: int
+    message_count: int
     through_message_id: int | None = None
-    """The last message that was read. Those after it, up to the job's, are still owed."""
-    message_count: int = 0
+    """The last message that was read. Those after it, up to the job's, are still owed. None: there are none."""
 
 
 @frozen

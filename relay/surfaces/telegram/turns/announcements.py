@@ -181,7 +181,7 @@ async def announce_separately(store: Store, turn: ClaimedTurn, due: Announcement
     parts = message_parts(
         "", place, [*make_closed_row(told, due.turn_id), *offer_rows(told)], memory_line(told, []), silent=True
     )
-    await store.announce_anew(turn, parts[0], due.tells)
+    await store.announce_anew(turn, parts[0].chat_id, parts[0].request, due.tells)
     return parts
 
 
