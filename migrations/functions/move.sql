@@ -417,8 +417,31 @@ begin
     return here;
 end $$;
 
+-- Keeps what comes at least every hour to the hours by day, as the migration to schema 62 does: a backup from before has it at
+-- night. What was made since names its hours, or stays as it is here.
+create or replace function relay.keep_often_to_day() returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    with often as (
+        select id, case when rule ~ 'HOURLY' then interval '1 hour' else interval '1 minute' end
+            * coalesce(substring(rule from 'INTERVAL=(\d{1,4})')::integer, 1) as step
+        from reminder
+        where rule ~ '^FREQ=(MINUTELY|HOURLY)(;|$)' and rule !~ 'BYHOUR|BYSETPOS'
+            and status in ('proposed', 'active', 'paused')),
+    lasting as (
+        select r.id, o.step from often o join reminder r using (id)
+        where o.step between interval '1 minute' and interval '1 hour'
+            and coalesce(substring(r.rule from 'UNTIL=(\d{8})') > to_char(r.start_at + interval '1 day', 'YYYYMMDD'), true)
+            and coalesce(substring(r.rule from 'COUNT=(\d{1,6})')::integer * o.step > interval '1 day', true)),
+    zones as materialized (select name from pg_timezone_names)
+    update reminder r set rule = r.rule || ';BYHOUR=8,9,10,11,12,13,14,15,16,17,18,19,20',
+        next_at = case when r.occurrence is not null or r.zone not in (select name from zones) then r.next_at else (
+            select min(r.next_at + n * l.step) from generate_series(0, 1440) n
+            where extract(hour from (r.next_at + n * l.step) at time zone r.zone) between 8 and 20) end
+    from lasting l where l.id = r.id
+$$;
+
 -- Owes what an older backup had to do: summaries and titles were no jobs until schema 25, judging until schema 30, and
--- reminders that nobody confirmed until schema 57.
+-- reminders that nobody confirmed until schema 57. The hours of some reminders are others since schema 62.
 create or replace function relay.owe_as_before() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_job('summary', through_message_id::text,
@@ -434,8 +457,10 @@ language sql set search_path = relay, extensions, pg_temp as $$
     from judge_again group by thread_id order by thread_id;
     update judging set due_at = null, lease_owner = null, lease_until = null
     where due_at is not null or lease_owner is not null;
+    select relay.keep_often_to_day();
     select relay.owe_reminders(bot_id, chat_id, topic_id) from (
-        select distinct bot_id, chat_id, topic_id from reminder where status = 'proposed') as waiting
+        select distinct bot_id, chat_id, topic_id from reminder
+        where status = 'proposed' or status = 'active' and rule ~ '^FREQ=(MINUTELY|HOURLY)') as waiting
 $$;
 
 -- Sets aside what was in progress when the backup was made: it may have been answered since. Returns how many turns and

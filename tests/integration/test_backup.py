@@ -442,6 +442,26 @@ async def test_reminders_that_nobody_confirmed_before_a_backup_are_told_at_their
     assert target.sql("select key, due_at = next_at, status from job, reminder") == [("1:1001:0", True, "proposed")]
 
 
+async def test_hourly_reminders_of_an_older_backup_no_longer_ring_at_night(make: Any, tmp_path: Path) -> None:
+    source, target = await make(), await make()
+    source.sql(
+        "with own as (insert into space (kind, owner_id) values ('private', 1001) returning id)"
+        " insert into reminder (space_id, user_id, bot_id, chat_id, text, zone, start_at, rule, next_at, origin)"
+        " select id, 1001, 1, 1001, rule, 'UTC', '2030-01-07 09:30', rule, '2030-01-07 22:30+00', 'tool'"
+        " from own, (values ('FREQ=HOURLY'), ('FREQ=HOURLY;INTERVAL=4')) as made (rule)"
+    )
+    made = await backup_of(source.port, schema=61).make(tmp_path / "old.relaybackup")
+    await restored(made.path, target.port)
+    hours = "8,9,10,11,12,13,14,15,16,17,18,19,20"
+    assert target.sql("select rule, to_char(next_at at time zone 'UTC', 'DD HH24:MI') from reminder order by id") == [
+        (f"FREQ=HOURLY;BYHOUR={hours}", "08 08:30"),
+        ("FREQ=HOURLY;INTERVAL=4", "07 22:30"),
+    ]
+    assert target.sql("select key, to_char(due_at at time zone 'UTC', 'DD HH24:MI') from job") == [
+        ("1:1001:0", "07 22:30")
+    ]
+
+
 async def test_open_turns_are_set_aside_and_later_messages_are_answered(make: Any, tmp_path: Path) -> None:
     source, target = await make(), await make()
     store = Store(source.port, str(uuid.uuid4()))

@@ -129,8 +129,8 @@ GERMAN = Language(
     now=words("jetzt"),
     measures=words("km kilometer kg kilo g gramm ml l liter euro eur € $ dollar % prozent"),
     counted=words(
-        "liegestütze liegestützen liegestütz kniebeugen klimmzüge klimmzügen situps burpees ausfallschritte sätze runden "
-        "bahnen schritte seiten wörter vokabeln karten gläser tassen leute gäste wiederholungen"
+        "liegestütze liegestützen liegestütz kniebeugen klimmzüge klimmzügen situps burpees ausfallschritte sätze "
+        "runden bahnen schritte seiten wörter vokabeln karten gläser tassen leute gäste wiederholungen"
     ),
     lasting=words("für fürs"),
     long=words("lang"),
