@@ -247,7 +247,7 @@ CASES: dict[str, Case] = {
     "memory.decide.list_changes": Case(
         chat=("/memory changes",), cli=("memory changes",), http=(("GET", "/api/memories/changes"),)
     ),
-    "memory.export.export": Case(tells=(), chat=("/export",), http=(("GET", "/api/export"),)),
+    "memory.browse.export": Case(tells=(), chat=("/export",), http=(("GET", "/api/export"),)),
     "memory.remember.remember": Case(
         chat=("/remember I play the lute",),
         cli=("remember I play the lute",),

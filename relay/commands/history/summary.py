@@ -8,7 +8,7 @@ from typing import Literal
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.charge import Charge
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, SUMMARY_TOKENS
 from relay.core.prompt_markup import estimate_tokens
@@ -64,9 +64,7 @@ async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> Summar
         raise CommandRefused("What should the summary say? Send it as text.")
     if tokens > SUMMARY_TOKENS:
         raise CommandRefused(f"That's about {tokens} tokens; a summary can have at most {SUMMARY_TOKENS}.")
-    now = (await summary(ctx)).present
-    if now is None:
-        raise CommandRefused(NONE_YET)
+    now = require_found((await summary(ctx)).present, CommandRefused(NONE_YET))
     done = await ctx.store.correct_summary(
         ctx.space, ctx.chat_id, ctx.topic_id, of=of or now, user_id=ctx.user_id, name=ctx.name, text=text
     )

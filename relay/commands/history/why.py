@@ -100,9 +100,7 @@ def add_cost(found: Explanation, prices: Prices) -> Explanation:
 async def forget_fact(ctx: CommandContext, turn_id: int, memory_id: int) -> ForgottenFact:
     """Forgets a fact used in an answer. A lent one is forgotten in its owner's space, and only its owner sees it."""
     found = await explain_turn(ctx, turn_id)
-    fact = next((fact for fact in found.memories if fact.id == memory_id), None)
-    if fact is None:
-        raise NotAllowed
+    fact = require_found(next((fact for fact in found.memories if fact.id == memory_id), None), NotAllowed())
     space = Space("private", owner_id=ctx.user_id) if fact.lent else found.space
     action = {"action": "forget", "content": "", "memory_id": fact.id} | ({"admin": True} if ctx.admin else {})
     done = await ctx.store.change_memory(ctx.turn, space, [action])

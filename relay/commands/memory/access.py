@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from relay.commands.context import CommandContext
 from relay.commands.registry import ADMINS_ONLY
 from relay.core.errors import NotAllowed, NotFound, OutOfRange
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.memory.rows.changes import ChangePlace
 from relay.memory.rows.memories import MemoryLine, OpenedMemory
@@ -16,6 +17,26 @@ GONE = "This is gone, or not yours to see."
 """The same text for things that don't exist and for those of others."""
 NOT_YOURS = "This is not yours to decide."
 ELSEWHERE = "Others can read this chat. /memory changes shows it in our private chat."
+
+
+@frozen
+class PauseSwitch:
+    """What to change of something that can be on, off or paused; None: unchanged."""
+
+    on: bool | None = None
+    """Turns it on or off, and ends a pause."""
+    paused_until: datetime | None = None
+    resume: bool = False
+    """Ends a pause."""
+
+    def changes(self, name: str) -> dict[str, object]:
+        """Returns the changes in JSON. `name`: what is on or off."""
+        change: dict[str, object] = {} if self.on is None else {name: "on" if self.on else "off"}
+        if self.paused_until is not None:
+            change["paused_until"] = self.paused_until.astimezone(UTC).isoformat()
+        elif self.on is not None or self.resume:
+            change["paused_until"] = None
+        return change
 
 
 def is_at_home(ctx: CommandContext, space: Space) -> bool:

@@ -1,15 +1,16 @@
-"""Lists, searches and opens memories, and shows their origin."""
+"""Lists, searches and opens memories, shows their origin, and exports everything in a space to a file."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_memory, find_space, may_edit, may_forget
 from relay.commands.registry import command, operation
 from relay.core.errors import DataRefused, NotFound, require_found
 from relay.core.frozen import frozen
-from relay.core.models import Space
+from relay.core.models import Export, Space
 from relay.memory.rows.changes import MemoryPast
 from relay.memory.rows.memories import MemoryFilter, MemoryLine, MemoryPage, MemorySource, OpenedMemory
 
@@ -108,3 +109,15 @@ def _show(ctx: CommandContext, row: OpenedMemory) -> ShownMemory:
 
 def _may_reword(ctx: CommandContext, row: MemoryLine, space: Space) -> bool:
     return row.status in ("active", "pending") and may_edit(ctx, row, space)
+
+
+@command("export", help="what I know and what was said, as a file", surfaces=("chat", "http"))
+async def export(ctx: CommandContext, title: str = "") -> Export:
+    """Returns this space's export, to be packed later. `title`: the group's name, whose export has nobody's
+    preferences, feedback and intents but this person's."""
+    await ctx.require_sight()
+    if await ctx.store.export_space(ctx.space) is None:
+        raise NotFound("There's nothing to export yet.")
+    whose = ctx.name if ctx.space.kind == "private" else title or "the group"
+    name = f"relay-export-{datetime.now(UTC):%Y%m%d}.zip"
+    return Export(name, ctx.space, f"What Relay remembers of {whose}", str(ctx.zone), ctx.user_id)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from relay.commands.context import CommandContext
-from relay.commands.memory.access import check_pause, check_switch, find_space, may_switch
+from relay.commands.memory.access import PauseSwitch, check_pause, check_switch, find_space, may_switch
 from relay.commands.registry import ADMINS_ONLY, command, operation
 from relay.commands.session.session import NOT_ENDED
 from relay.core.errors import CommandRefused, NotAllowed
@@ -15,14 +13,9 @@ from relay.memory.rows.controls import Controls, OffRecord
 
 
 @frozen
-class MemorySwitch:
-    """The switches to change; None: unchanged."""
+class MemorySwitch(PauseSwitch):
+    """The switches of memory to change; None: unchanged."""
 
-    on: bool | None = None
-    """Turns memory on or off, and ends a pause."""
-    paused_until: datetime | None = None
-    resume: bool = False
-    """Ends a pause."""
     recalls: bool | None = None
     """Whether this chat uses memory."""
     teaches: bool | None = None
@@ -30,15 +23,8 @@ class MemorySwitch:
 
     def as_json(self) -> dict[str, object]:
         """Returns the JSON that `relay_control` takes."""
-        change: dict[str, object] = {}
-        if self.on is not None:
-            change["memory"] = "on" if self.on else "off"
-        if self.paused_until is not None:
-            change["paused_until"] = self.paused_until.astimezone(UTC).isoformat()
-        elif self.on is not None or self.resume:
-            change["paused_until"] = None
         chat = {"recalls": self.recalls, "teaches": self.teaches}
-        return change | {name: value for name, value in chat.items() if value is not None}
+        return self.changes("memory") | {name: value for name, value in chat.items() if value is not None}
 
 
 @frozen

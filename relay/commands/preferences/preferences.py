@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Literal
 
 from relay.commands.context import CommandContext
-from relay.commands.memory.access import check_pause, check_switch, find_space
+from relay.commands.memory.access import PauseSwitch, check_pause, check_switch, find_space
 from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused, Conflict, NotFound, require_found
 from relay.core.frozen import frozen
@@ -21,26 +20,15 @@ UNKNOWN = "There's no such preference, or no longer. /preferences lists them."
 
 
 @frozen
-class PreferenceSwitch:
-    """The switches to change; None: unchanged."""
+class PreferenceSwitch(PauseSwitch):
+    """The switches of preferences to change; None: unchanged."""
 
-    on: bool | None = None
-    paused_until: datetime | None = None
-    resume: bool = False
-    """Ends a pause."""
     here: Here | None = None
     """What this chat does with them: follows them, ignores them, teaches nothing, or has its own."""
 
     def as_json(self) -> dict[str, object]:
         """Returns the JSON that `relay_preference_control` takes."""
-        change: dict[str, object] = {}
-        if self.on is not None:
-            change["preferences"] = "on" if self.on else "off"
-        if self.paused_until is not None:
-            change["paused_until"] = self.paused_until.astimezone(UTC).isoformat()
-        elif self.on is not None or self.resume:
-            change["paused_until"] = None
-        return change | ({"here": self.here} if self.here else {})
+        return self.changes("preferences") | ({"here": self.here} if self.here else {})
 
 
 @frozen

@@ -38,9 +38,7 @@ async def remind_of(ctx: CommandContext, memory_id: int, when: When) -> Reminder
     """Makes a reminder of a goal or event at a proposed time, in place of the one for its former date. Raises
     `CommandRefused` if it has passed."""
     one = await _find_dated(ctx, memory_id)
-    at = proposed(one, ctx.services.zone, ctx.zone).get(when)
-    if at is None:
-        raise CommandRefused(PASSED)
+    at = require_found(proposed(one, ctx.services.zone, ctx.zone).get(when), CommandRefused(PASSED))
     made = await make_reminder(ctx, Understood(at, "", one.content[:REMINDER_LENGTH]), "button", one.id)
     if one.was is not None:
         await delete(ctx, one.was.reminder_id)

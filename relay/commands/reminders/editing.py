@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
-from relay.commands.reminders.lengths import check_phrase
+from relay.commands.reminders.intents import check_phrase
 from relay.commands.reminders.reminders import accept, change, delete, existing_reminder, own_reminder, pause
 from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.frozen import frozen

@@ -6,9 +6,8 @@ import re
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
-from relay.commands.reminders.lengths import check_phrase
-from relay.core.errors import CommandRefused, NotFound, require_found
-from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, REMINDER_LENGTH
+from relay.core.errors import CommandRefused, NotFound, OutOfRange, require_found
+from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, PHRASE_LENGTH, REMINDER_LENGTH
 from relay.memory.rows.proactive.reminders import Intent
 
 BREAK = r"\s*(?:(?<!\d)[:,]|[:,](?!\d))\s*"
@@ -65,3 +64,10 @@ async def set_intent(ctx: CommandContext, intent_id: int, status: str) -> Intent
     await ctx.require_sight()
     changed = await ctx.store.set_intent(ctx.space, ctx.user_id, intent_id, status)
     return require_found(changed, NotFound("That one is gone or isn't yours."))
+
+
+def check_phrase(phrase: str) -> None:
+    """Raises `OutOfRange` for a phrase that is too long to be read. Call it before reading: nothing else runs
+    meanwhile."""
+    if len(phrase) > PHRASE_LENGTH:
+        raise OutOfRange(f"That's {len(phrase)} characters; I can read at most {PHRASE_LENGTH} at a time.")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
-from relay.commands.reminders.lengths import check_phrase
+from relay.commands.reminders.intents import check_phrase
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
 from relay.memory.reminders.phrases import Understood, read_phrase

@@ -1,4 +1,4 @@
-"""Begins and ends conversations, and lists what people can do in them."""
+"""Begins and ends conversations, lists what people can do in them, and opens the web app from them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from relay.commands.registry import COMMANDS, command, list_commands
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
 from relay.core.limits import TITLE_LENGTH
+from relay.core.program import RELAY
 from relay.core.text import shorten
 from relay.memory.rows.sessions import SessionEnd
 
+NO_ADDRESS = (
+    "My web app has no public address yet, which Telegram needs: set RELAY_WEB_URL. deploy/README.md says how to get "
+    f"one. In a browser on my machine it works already: {RELAY} web prints a link."
+)
+NOT_YET = "My admins haven't set up my web app for Telegram yet. /memory shows what I know about you."
 NOT_ENDED = "This conversation is off the record. Only the person who started that, or an admin, can end it."
 IN_A_GROUP = ("memory", "search", "new", "stop")
 """The commands that /help lists in a group, where thirty lines would be too many."""
@@ -122,3 +128,19 @@ async def two(ctx: CommandContext) -> None:
 async def retry(ctx: CommandContext) -> None:
     """Declares the command for the lists: a retry is a turn, which the worker runs."""
     raise CommandRefused("A retry is a turn of its own.")
+
+
+@frozen
+class WebApp:
+    """The address of the web app."""
+
+    url: str
+
+
+@command("browse", help="open my web app: memories, sessions, usage", surfaces=("chat",))
+async def browse(ctx: CommandContext) -> WebApp:
+    """Returns the app's address. Raises `CommandRefused` if it has none that Telegram opens."""
+    url = ctx.services.installation.web_url
+    if not url:
+        raise CommandRefused(NO_ADDRESS, NOT_YET)
+    return WebApp(url)

@@ -63,9 +63,7 @@ async def grown_soul(ctx: CommandContext, idea_id: int) -> GrownSoul:
         raise CommandRefused(FADED)
     active = await ctx.store.soul()
     version, before = (active.version, active.text) if active else (0, "")
-    text = idea.applied(before)
-    if text is None:
-        raise CommandRefused(MOVED)
+    text = require_found(idea.applied(before), CommandRefused(MOVED))
     check_length(text, SOUL_TOKENS, "soul")
     return GrownSoul(idea, version, before, text)
 

@@ -18,19 +18,16 @@ from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS
 from relay.surfaces.chat.history import digest, search, summary, why
 from relay.surfaces.chat.memory import (
     browse,
-    consolidation,
     controls,
     decisions,
     erase,
-    export,
     forgetting,
-    private,
     remember,
 )
 from relay.surfaces.chat.people import groups, invites, people
 from relay.surfaces.chat.preferences import choice, preferences, tags
 from relay.surfaces.chat.reminders import dated, heartbeat, made, reminders
-from relay.surfaces.chat.session import session, settings, status, usage, voice, web
+from relay.surfaces.chat.session import session, settings, status, usage, voice
 from relay.surfaces.chat.soul import growth, persona, soul, trial
 
 __all__ = ["ANSWERS", "BUTTONS", "COMMANDS", "HANDLERS"]

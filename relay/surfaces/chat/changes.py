@@ -19,14 +19,13 @@ from relay.surfaces.chat.memory_buttons import (
     KeepAnswer,
     OpenChanges,
 )
-from relay.surfaces.chat.reply import NOTHING, button
+from relay.surfaces.chat.reply import NOTHING, arrange, button
 
 BUTTON = 40
 CANDIDATES = 250
 """The most characters for all candidates together, on the line under an answer."""
 MOST_MATCH = 10
 """`relay.forget_memory` proposes at most this many candidates."""
-IN_A_ROW = 5
 ABOUT_CHANGES = (OpenChanges, CloseChanges, DecideChange, EditMemory, KeepAnswer, ForgetCandidates, ForgetOne)
 NONE = "✖ None of these"
 KEEP_IT = "✖ Keep it"
@@ -51,8 +50,7 @@ def choice_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
     if not asked:
         return []
     numbered = [button(f"🗑 {number}", DecideChange(one.id, "k")) for number, one in enumerate(asked, 1)]
-    rows = [numbered[n : n + IN_A_ROW] for n in range(0, len(numbered), IN_A_ROW)]
-    return [*rows, [button(NONE, DecideChange(asked[0].id, "n"))]]
+    return [*arrange(numbered, 5), [button(NONE, DecideChange(asked[0].id, "n"))]]
 
 
 def choice_text(changes: Sequence[MemoryChange], more: bool, named: bool) -> str:

@@ -15,7 +15,7 @@ from relay.surfaces.chat import memory_buttons as buttons
 from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.changes import change_line, describe_done
 from relay.surfaces.chat.memory_views import CHOSEN, HistoryView, View
-from relay.surfaces.chat.reply import CommandReply, button
+from relay.surfaces.chat.reply import CommandReply, arrange, button
 from relay.surfaces.chat.times import day, moment
 
 NAMES = {
@@ -70,7 +70,7 @@ def list_page(known: MemoryPage, view: View, place: str, zone: tzinfo) -> Comman
         lines += "\n\nTap a number to open it. /memory \\<words> searches."
     ids = [button(f"#{row.number}", buttons.OpenMemory(row.id, view)) for row in known.memories]
     rows = [
-        *arrange_by_four(ids),
+        *arrange(ids, 4),
         page_buttons(page, pages, lambda page: buttons.ListMemories(space, replace(view, page=page))),
     ]
     rows += [*filters(known, view, space), change_buttons(known, space)]
@@ -104,13 +104,13 @@ def filters(known: MemoryPage, view: View, space: int) -> list[list[Button]]:
     counts = {"f": known.facts, "l": known.learnings, "p": known.pinned, "n": known.unconfirmed, "z": known.past}
     useful = [kind for kind, count in counts.items() if count and (kind in "pz" or count < known.total)]
     shown = ["a", *useful] if useful or view.chosen != "a" else []
-    rows = arrange_by_four([choice(kind, counts.get(kind), view, space) for kind in shown]) or [[]]
+    rows = arrange([choice(kind, counts.get(kind), view, space) for kind in shown], 4) or [[]]
     categories = {kind: known.categories.get(CHOSEN[kind].category or "") for kind in CATEGORIES}
     if view.chosen in f"l{CATEGORIES}" and sum(map(bool, categories.values())) > 1:
         rows.append([choice(kind, count, view, space) for kind, count in categories.items() if count])
     kinds = {kind: known.kinds.get(CHOSEN[kind].kind or "") for kind in KINDS}
     if view.chosen in f"af{KINDS}" and sum(map(bool, kinds.values())) > 1:
-        rows += arrange_by_four([choice(kind, count, view, space) for kind, count in kinds.items() if count])
+        rows += arrange([choice(kind, count, view, space) for kind, count in kinds.items() if count], 4)
     if known.people:
         rows.append([button("👥 By person", buttons.ListPeople(space))])
     return rows
@@ -147,9 +147,8 @@ def people_page(known: MemoryPage, place: str) -> CommandReply:
         button(f"{shorten(one.name or '?', 24)} · {one.memories}", buttons.ListMemories(space, View(f"u{one.id}")))
         for one in known.people
     ]
-    pairs = [people[n : n + 2] for n in range(0, len(people), 2)]
     text = f"**People I know{place}**" + ("" if people else "\n\nNo one yet.")
-    return CommandReply(text, rows=[*pairs, [button("‹ All", buttons.ListMemories(space, View()))]])
+    return CommandReply(text, rows=[*arrange(people, 2), [button("‹ All", buttons.ListMemories(space, View()))]])
 
 
 def history_page(found: ChangePage, waiting: bool, place: str, zone: tzinfo) -> CommandReply:
@@ -204,7 +203,7 @@ def decisions(changes: Sequence[ListedChange], view: HistoryView) -> list[list[B
             keep = "🗑 Forget" if change.action == "forget" else "✅ Keep"
             discard = button(f"✖ Discard {number}", buttons.DecideInList(change.id, "x", view))
             rows.append([button(f"{keep} {number}", buttons.DecideInList(change.id, "k", view)), discard])
-    return [*rows, *arrange_by_four(undo)]
+    return [*rows, *arrange(undo, 4)]
 
 
 def page_buttons(page: int, pages: int, to: Callable[[int], Callback]) -> list[Button]:
@@ -214,11 +213,6 @@ def page_buttons(page: int, pages: int, to: Callable[[int], Callback]) -> list[B
     back = [button("«", to(1)), button("‹", to(page - 1))] if page > 1 else []
     on = [button("›", to(page + 1)), button("»", to(pages))] if page < pages else []
     return [*back, button(f"page {page} of {pages}", to(page)), *on]
-
-
-def arrange_by_four(row: list[Button]) -> list[list[Button]]:
-    """Arranges buttons in rows that a phone shows in full."""
-    return [row[n : n + 4] for n in range(0, len(row), 4)]
 
 
 def pages_of(count: int) -> int:

@@ -76,9 +76,14 @@ def question(word: str, number: int = 0) -> str:
     return " ".join(part for part in ("✎", word, f"{'#' * bool(word)}{number}" if number else "") if part)
 
 
-def button(label: str, data: str | Callback) -> Button:
-    """Makes an inline button."""
-    return Button(label, data if isinstance(data, str) else encode(data))
+def button(label: str, data: str | Callback, ticked: bool = False) -> Button:
+    """Makes an inline button. `ticked`: it has a tick, because it is the present choice."""
+    return Button(f"✓ {label}" if ticked else label, data if isinstance(data, str) else encode(data))
+
+
+def arrange(row: list[Button], width: int) -> list[list[Button]]:
+    """Arranges buttons in rows of at most so many."""
+    return [row[first : first + width] for first in range(0, len(row), width)]
 
 
 def link_button(label: str, url: str) -> Button:

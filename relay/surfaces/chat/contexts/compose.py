@@ -13,7 +13,7 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts import composition
 from relay.surfaces.chat.contexts.suggestion import present_topic, these_fit
 from relay.surfaces.chat.handlers import action, answers, pressed, shows
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question, step_rows
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, arrange, button, question, step_rows
 from relay.surfaces.chat.times import local
 
 PAGE = 6
@@ -190,22 +190,15 @@ def plan_line(part: ComposedPart) -> str:
 def draft_rows(now: commands.Drafted) -> list[list[Button]]:
     """Returns the buttons of a draft."""
     draft, key = now.draft, now.id
-    budgets = [button(tick(f"{one // 1000}k", one == draft.budget), press_budget(key, one)) for one in BUDGETS]
-    own = tick("Other", draft.budget not in BUDGETS)
+    budgets = [button(f"{one // 1000}k", press_budget(key, one), one == draft.budget) for one in BUDGETS]
     shares = [
-        button(tick(label, name == draft.strategy), press_strategy(key, name))
-        for name, (label, _) in STRATEGIES.items()
+        button(label, press_strategy(key, name), name == draft.strategy) for name, (label, _) in STRATEGIES.items()
     ]
     numbers = [button(f"{place} ⚙", press_part(key, part.session_id)) for place, part in enumerate(now.parts, 1)]
-    rows = [[*budgets, button(own, press_budget(key, 0))], shares]
-    rows += [numbers[first : first + 5] for first in range(0, len(numbers), 5)]
+    rows = [[*budgets, button("Other", press_budget(key, 0), draft.budget not in BUDGETS)], shares]
+    rows += arrange(numbers, 5)
     last = [button("‹ Sessions", press_sessions(key, 0, draft.everywhere))]
     return [*rows, [*last, *([button("✅ Make it", press_make(key))] if now.plan else [])]]
-
-
-def tick(label: str, chosen: bool) -> str:
-    """Puts a tick before the label of a chosen option."""
-    return f"✓ {label}" if chosen else label
 
 
 def part_page(now: commands.Drafted, session_id: int) -> CommandReply:
@@ -217,7 +210,7 @@ def part_page(now: commands.Drafted, session_id: int) -> CommandReply:
     lines.append(escape_sentence(now.wrong) if now.wrong else "What should I use for it?")
     chosen = part.asked.version or AUTO
     rows = [
-        [button(tick(label, version == chosen), press_version(now.id, session_id, version))]
+        [button(label, press_version(now.id, session_id, version), version == chosen)]
         for version, label in version_choices(part)
     ]
     acts = [*share_rows(now, part), *place_rows(now, part)]

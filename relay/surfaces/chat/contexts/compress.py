@@ -150,14 +150,10 @@ def preview_rows(found: CompressionPreview) -> list[list[Button]]:
     if not found.may_make:
         return []
     draft = draft_of(found.settings, found.source_id)
-    rows = [
-        [
-            button("Make it", press_make(found.session_id, draft)),
-            button("Change…", press_change(found.session_id, draft)),
-        ]
-    ]
+    session_id = found.session_id
+    rows = [[button("Make it", press_make(session_id, draft)), button("Change…", press_change(session_id, draft))]]
     if found.no_model:
-        rows.append([button("Make it without a model", press_make(found.session_id, replace(draft, method="extract")))])
+        rows.append([button("Make it without a model", press_make(session_id, replace(draft, method="extract")))])
     return rows
 
 
@@ -166,10 +162,7 @@ async def change_rows(call: ChatContext, found: CompressionPreview, draft: Draft
 
     def row(*choices: tuple[str, dict[str, Any]]) -> list[Button]:
         made = [(label, replace(draft, **change)) for label, change in choices]
-        return [
-            button(f"{'✓ ' if same(one, draft) else ''}{label}", press_change(found.session_id, one))
-            for label, one in made
-        ]
+        return [button(label, press_change(found.session_id, one), same(one, draft)) for label, one in made]
 
     rows = [
         row(*((one.capitalize(), {"preset": one, "level": None}) for one in PRESETS.values())),

@@ -82,9 +82,7 @@ def _page(settings: ContextSettings) -> CommandReply:
 def _choices(key: Key, values: dict[str, Any]) -> list[Button]:
     present = values[PATHS[key]]
     word = {True: "on", False: "off"}.get(present, str(present)) if isinstance(present, bool) else str(present)
-    return [
-        button(f"{'✓ ' if word == value else ''}{label}", press_setting(key, value)) for value, label in CHOICES[key]
-    ]
+    return [button(label, press_setting(key, value), word == value) for value, label in CHOICES[key]]
 
 
 def _describe_retention(retention: str | int) -> str:

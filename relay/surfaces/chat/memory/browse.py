@@ -1,4 +1,4 @@
-"""Renders /memory: lists, one memory, its origin, and buttons that change it."""
+"""Renders /memory: lists, one memory, its origin, and buttons that change it; and /export."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import re
 from collections.abc import Awaitable
 from dataclasses import replace
 
+from relay.archive.export_file import LINES
+from relay.archive.packed import TEXT
 from relay.commands.memory import browse as commands
 from relay.commands.memory.access import find_change, find_space
 from relay.commands.memory.change import MemoryPatch, PatchedMemory, forget_memory, patch_memory, restore_memory
 from relay.commands.memory.decide import decide
 from relay.core.errors import Conflict, NotAllowed
 from relay.core.models import Space
+from relay.core.program import RELAY
 from relay.core.text import shorten
 from relay.memory.rows.memories import MemoryPage
 from relay.surfaces.chat import memory_buttons as buttons
@@ -142,3 +145,17 @@ async def _past(call: ChatContext, memory_id: int, page: int, note: str = "") ->
 
 def _card(call: ChatContext, opened: commands.ShownMemory, view: View, note: str = "") -> CommandReply:
     return card(opened.memory, view, call.zone, call.user_id, opened.yours, note, opened.editable)
+
+
+@shows("export", private=True)
+async def export(call: ChatContext) -> CommandReply:
+    """Sends this space's memories and messages, to read and to import; from a group, to the person's own chat."""
+    shared = call.space.kind == "group"
+    file = await commands.export(call, await title_of(call, call.space.chat_id or 0) if shared else "")
+    own = "Preferences and feedback of other members aren't in it. " if shared else ""
+    how = f" (`{RELAY} import`)" if call.operator else ""
+    text = (
+        f"Here's everything I know and everything that was said{await place_of(call, call.space)}. {own}{TEXT} is for "
+        f"you to read, {LINES} is for another Relay{how}. Keep it safe: it's private."
+    )
+    return CommandReply(text, file=file)

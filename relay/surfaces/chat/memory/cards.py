@@ -12,9 +12,9 @@ from relay.memory.rows.changes import MemoryPast
 from relay.memory.rows.memories import MemorySource, OpenedMemory
 from relay.surfaces.chat import memory_buttons as buttons
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.memory_pages import arrange_by_four, cut_units, history_lines, page_buttons, pages_of
+from relay.surfaces.chat.memory_pages import cut_units, history_lines, page_buttons, pages_of
 from relay.surfaces.chat.memory_views import HistoryView, View
-from relay.surfaces.chat.reply import CommandReply, button
+from relay.surfaces.chat.reply import CommandReply, arrange, button
 from relay.surfaces.chat.times import moment
 
 AROUND = 600
@@ -116,8 +116,7 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> lis
         more.append(button(UNDO[row.last.action], buttons.UndoInCard(row.last.id, view)))
     if row.status == "pending":
         more.append(button("⏳ Keep or discard…", buttons.ListChanges(row.space_id, HistoryView(waiting=True))))
-    pairs = [more[n : n + 2] for n in range(0, len(more), 2)]
-    return [*rows, *pairs, [button("‹ Back", buttons.ListMemories(row.space_id, view))]]
+    return [*rows, *arrange(more, 2), [button("‹ Back", buttons.ListMemories(row.space_id, view))]]
 
 
 def describe_learning(row: OpenedMemory, viewer: int) -> str:
@@ -144,7 +143,7 @@ def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, no
         for number, change in enumerate(past.changes, 1)
         if yours and change.restores
     ]
-    rows = [*arrange_by_four(restores), page_buttons(page, pages, lambda page: buttons.ListPast(row.id, page))]
+    rows = [*arrange(restores, 4), page_buttons(page, pages, lambda page: buttons.ListPast(row.id, page))]
     rows.append([button("‹ Back", buttons.OpenMemory(row.id, View()))])
     said = f"\n\n{escape_sentence(note)}" if note else ""
     return CommandReply(text + said, rows=[one for one in rows if one])

@@ -1,4 +1,4 @@
-"""Renders the switches of a memory, and /memory reset."""
+"""Renders the switches of a memory, /memory reset and /private."""
 
 from __future__ import annotations
 
@@ -7,23 +7,34 @@ from datetime import datetime
 from typing import Literal
 
 from relay.commands.memory.access import GONE, find_space
-from relay.commands.memory.controls import MemorySwitch, count_for_reset, show_controls, switch
+from relay.commands.memory.controls import MemorySwitch, count_for_reset, show_controls, switch, talk_privately
 from relay.commands.memory.controls import reset as reset_command
-from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.errors import CommandRefused, NotAllowed, OutOfRange
 from relay.core.models import Button
 from relay.core.text import parse_number, pluralize
 from relay.memory.rows.controls import Controls
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import action, answers, pressed
+from relay.surfaces.chat.handlers import action, answers, pressed, shows
 from relay.surfaces.chat.memory.decisions import history
 from relay.surfaces.chat.memory.places import place_of
-from relay.surfaces.chat.memory.spans import HOW, parse_until
+from relay.surfaces.chat.memory.spans import pause_end
 from relay.surfaces.chat.memory_buttons import ListMemories, ShowControls
 from relay.surfaces.chat.memory_pages import make_waiting_button
 from relay.surfaces.chat.memory_views import HistoryView, View
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 from relay.surfaces.chat.times import moment
 
+BEGUN = (
+    "🕶 **Off the record.** This is a new conversation. I won't learn from it, summarise it, search it, export it or "
+    "back it up, and I'll erase it when it ends: with /private off, with /new, or after 12 silent hours. I still use "
+    "what I know about you. "
+)
+IN_TELEGRAM = "Your messages stay in Telegram, and the model that answers still sees them."
+AT_A_TERMINAL = "The model that answers still sees your messages."
+IS_OFF = "🕶 This conversation is off the record."
+IS_ON = "This conversation is on the record."
+ON_OR_OFF = {"": True, "on": True, "off": False, "status": None}
+PAUSE = "/memory pause"
 QUESTION_SECONDS = 600
 """How long a reset can be confirmed."""
 RECALLS = ("in this chat I use what I know", "in this chat I don't use what I know")
@@ -44,15 +55,7 @@ async def pause(call: ChatContext, rest: str) -> CommandReply:
     """`/memory pause 2h|until <date>`: stops recalling and learning until then."""
     if rest.lower() in ("off", "end"):
         return await _switch(call, MemorySwitch(resume=True))
-    return await _switch(call, MemorySwitch(paused_until=pause_end(call, rest)))
-
-
-def pause_end(call: ChatContext, words: str) -> datetime:
-    """Parses the end of a pause. Raises `CommandRefused` unless it is a time after now."""
-    end = parse_until(words, datetime.now(call.zone))
-    if end is None:
-        raise CommandRefused(HOW)
-    return end
+    return await _switch(call, MemorySwitch(paused_until=pause_end(rest, datetime.now(call.zone), PAUSE)))
 
 
 async def here(call: ChatContext, rest: str) -> CommandReply:
@@ -104,14 +107,19 @@ WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
 @answers("reset")
 async def confirm_reset(call: ChatContext, known: int) -> CommandReply:
     """Forgets everything, if the number is right and in time."""
-    asked = call.said.replied.sent_at if call.said.replied else 0
-    if asked and call.said.sent_at - asked > QUESTION_SECONDS:
-        raise CommandRefused("That was too long ago. Please start again with /memory reset.")
-    done = await reset_command(call, known if parse_number(call.text.strip()) == known else -1)
+    done = await reset_command(call, known if confirmed_number(call, "/memory reset") == known else -1)
     return CommandReply(
         f"🧠 Forgot all {pluralize(done.forgotten, 'memory', 'memories')}. You can undo each one in /memory changes.",
         result=done,
     )
+
+
+def confirmed_number(call: ChatContext, command: str) -> int | None:
+    """Returns the number in the reply to a reset's question. Raises `CommandRefused` if it comes too late."""
+    asked = call.said.replied.sent_at if call.said.replied else 0
+    if asked and call.said.sent_at - asked > QUESTION_SECONDS:
+        raise CommandRefused(f"That was too long ago. Please start again with {command}.")
+    return parse_number(call.text.strip())
 
 
 @pressed(ShowControls)
@@ -127,7 +135,7 @@ async def press_switch(call: ChatContext, space_id: int, to: Literal["on", "off"
     elif to == "end":
         change = MemorySwitch(resume=True)
     else:
-        change = MemorySwitch(paused_until=pause_end(call, to))
+        change = MemorySwitch(paused_until=pause_end(to, datetime.now(call.zone), PAUSE))
     return (await _page(call, await switch(call, change, space_id), space_id)).redraw("Done.")
 
 
@@ -196,3 +204,23 @@ def rows(now: Controls, here: bool) -> list[list[Button]]:
     if now.pending:
         ways.append(make_waiting_button(now.pending, space))
     return [first, *([chat] if here else []), ways]
+
+
+@shows("private")
+async def private(call: ChatContext) -> CommandReply:
+    """Starts a conversation off the record in this thread, or ends and erases it."""
+    word = call.text.strip().lower()
+    if word not in ON_OR_OFF:
+        raise OutOfRange("Write /private to talk off the record, and /private off to end it.")
+    on = ON_OR_OFF[word]
+    begun = BEGUN + (IN_TELEGRAM if call.bot_id else AT_A_TERMINAL)
+    done = await talk_privately(call, on)
+    if on is None:
+        text = IS_OFF if done.private else IS_ON
+    elif on:
+        text = "🕶 This conversation is already off the record. /private off ends it." if done.was else begun
+    elif done.was:
+        text = "I've erased the conversation off the record. From now on, we're on the record."
+    else:
+        text = f"{IS_ON} /private starts one off the record."
+    return CommandReply(text, result=done)

@@ -1,24 +1,27 @@
-"""Renders memory changes, under an answer and in a list, with buttons that undo, keep or discard them."""
+"""Renders memory changes, under an answer and in a list, with buttons that undo, keep or discard them; and applies or
+dismisses what a night proposed."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Literal
 
 from relay.commands.memory import decide as commands
 from relay.commands.memory.access import NOT_YOURS, find_space
 from relay.commands.memory.browse import PAGE
 from relay.core.errors import NotAllowed
-from relay.core.models import Button
+from relay.core.models import Button, Rows
 from relay.surfaces.chat import memory_buttons as buttons
 from relay.surfaces.chat.changes import changes_keyboard, other_rows
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action, pressed
 from relay.surfaces.chat.memory.places import place_of
 from relay.surfaces.chat.memory_pages import history_page
 from relay.surfaces.chat.memory_views import HistoryView
 from relay.surfaces.chat.reminders.dated import standing_offers
-from relay.surfaces.chat.reply import ButtonReply, CommandReply
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
+LEFT = "🌙 OK, I'll leave everything as it is."
 DECISIONS: dict[str, commands.Decision] = {"u": "undo", "k": "keep", "x": "discard"}
 DONE: dict[commands.Decision, str] = {"undo": "Undone.", "keep": "Done.", "discard": "Discarded."}
 
@@ -104,3 +107,19 @@ def _keyboard(call: ChatContext, found: commands.TurnChanges, opened: bool) -> l
         raise NotAllowed(NOT_YOURS)
     own = changes_keyboard(found.changes, found.place.turn_id, opened, found.place.keeps)
     return [*own, *standing_offers(other_rows(call.said.rows), found.changes)]
+
+
+def question_rows(consolidation_id: int) -> Rows:
+    """Returns the buttons that apply or dismiss a proposal."""
+    return [[button("Go on", settle(consolidation_id, "y")), button("Leave it", settle(consolidation_id, "n"))]]
+
+
+@action("nt")
+async def settle(call: ChatContext, consolidation_id: int, answer: Literal["y", "n"]) -> ButtonReply:
+    """Applies what a night proposed (y), or leaves everything as it is (n)."""
+    done = await commands.settle_consolidation(call, consolidation_id, answer == "y")
+    if done is None:
+        return ButtonReply(commands.SETTLED, rows=[])
+    counts = [f"{number:,} {word}" for word, number in asdict(done).items() if number]
+    tidied = f"🌙 Tidied: {', '.join(counts) or 'nothing left to do'}. /memory changes lists it."
+    return ButtonReply("Done.", tidied if answer == "y" else LEFT, [])

@@ -69,7 +69,7 @@ async def _page(call: ChatContext, now: Answering, mode: Mode | None) -> str:
 
 
 def _rows(now: Answering) -> Rows:
-    return [[button(("✓ " if mode == now.here else "") + label, choose_answer(mode)) for mode, label in LABELS.items()]]
+    return [[button(label, choose_answer(mode), mode == now.here) for mode, label in LABELS.items()]]
 
 
 @shows("link")
@@ -77,11 +77,8 @@ async def link(call: ChatContext) -> CommandReply:
     """Explains lending and asks, or shows whose memory is lent."""
     now = await find_lending(call)
     if now.lender is None:
-        ask = [
-            button("Lend my memory here", press_lend(call.user_id, "y")),
-            button("Cancel", press_lend(call.user_id, "n")),
-        ]
-        return CommandReply(LEND, rows=[ask], result=now)
+        yes, no = press_lend(call.user_id, "y"), press_lend(call.user_id, "n")
+        return CommandReply(LEND, rows=[[button("Lend my memory here", yes), button("Cancel", no)]], result=now)
     if now.lender == call.user_id:
         return CommandReply(LENT, rows=_unlink_row(now), result=now)
     name = escape_markdown(await name_in(call.messenger, call.chat_id, now.lender))

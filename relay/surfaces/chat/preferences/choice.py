@@ -27,18 +27,17 @@ DONE: dict[Choice, str] = {
 
 def choice_row(turn_id: int, chosen: str | None = None) -> list[Button]:
     """Returns the buttons that choose an answer, with a tick at the chosen one."""
-    return [button(f"{'✓ ' if name == chosen else ''}{label}", choose(turn_id, name)) for name, label in LABELS.items()]
+    return [button(label, choose(turn_id, name), name == chosen) for name, label in LABELS.items()]
 
 
 def compare_row(turn_id: int, before: int, chosen: bool = False) -> list[Button]:
     """Returns the buttons that choose between a turn's answer and the one `before`. `chosen`: a tick at this one."""
-    this = button("✓ This one" if chosen else "This one", prefer_this(turn_id, before))
-    return [button("First", PreferFirst(turn_id)), this]
+    return [button("First", PreferFirst(turn_id)), button("This one", prefer_this(turn_id, before), chosen)]
 
 
 def reason_row(turn_id: int, given: tuple[str, ...] = ()) -> list[Button]:
     """Returns the buttons for the reasons of a choice, with a tick at each `given` one."""
-    return [button(f"{'✓ ' if one in given else ''}{one}", explain(turn_id, one)) for one in DIMENSIONS]
+    return [button(one, explain(turn_id, one), one in given) for one in DIMENSIONS]
 
 
 @action("wa")

@@ -14,19 +14,16 @@ from relay.commands.preferences.feedback import Feedback, prefer, withdraw_feedb
 from relay.commands.preferences.feedback import tag as tag_command
 from relay.core.errors import CommandRefused
 from relay.core.models import Rows
-from relay.core.text import escape_markdown, parse_number, pluralize
+from relay.core.text import escape_markdown, pluralize
 from relay.memory.rows.turns.preferences import in_words
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import action, answers, pressed, shows
-from relay.surfaces.chat.memory.controls import QUESTION_SECONDS
-from relay.surfaces.chat.memory.spans import parse_until
+from relay.surfaces.chat.memory.controls import confirmed_number
+from relay.surfaces.chat.memory.spans import pause_end
 from relay.surfaces.chat.preferences import pages
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
 
-HOW_LONG = (
-    "Write /preferences pause 2h (or 30m, 3d, 1w), or /preferences pause until 2026-12-24 (or tomorrow, or 18:00)."
-)
 HOW_HERE = (
     "/preferences here ignore: answers in this chat don't follow what you like. "
     "/preferences here quiet: I don't learn from this chat. "
@@ -84,9 +81,7 @@ async def _forget(call: ChatContext, words: str) -> CommandReply:
 
 
 async def _pause(call: ChatContext, rest: str) -> CommandReply:
-    end = parse_until(rest, datetime.now(call.zone))
-    if end is None:
-        raise CommandRefused(HOW_LONG)
+    end = pause_end(rest, datetime.now(call.zone), "/preferences pause")
     return await _switch(commands.PreferenceSwitch(paused_until=end), call, "")
 
 
@@ -130,10 +125,7 @@ async def _reset(call: ChatContext, _rest: str) -> CommandReply:
 @answers("preferences")
 async def confirm_reset(call: ChatContext, space_id: int) -> CommandReply:
     """Forgets all preferences in a space (0: the person's own), when their number is typed, right, and in time."""
-    asked = call.said.replied.sent_at if call.said.replied else 0
-    if asked and call.said.sent_at - asked > QUESTION_SECONDS:
-        raise CommandRefused("That was too long ago. Start again: /preferences reset")
-    typed = parse_number(call.text.strip())
+    typed = confirmed_number(call, "/preferences reset")
     done = await commands.reset_preferences(call, -1 if typed is None else min(typed, 1_000_000), space_id)
     return CommandReply(f"🎚 Forgot all {pluralize(done.forgotten, 'preference')}.", result=done)
 

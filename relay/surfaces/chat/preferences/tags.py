@@ -11,10 +11,8 @@ from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.preferences.pages import describe_acting
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, arrange, button
 from relay.surfaces.chat.turn_buttons import AnswerWithCritique
-
-IN_A_ROW = 2
 
 
 def tags_button(turn_id: int) -> Button:
@@ -60,13 +58,9 @@ async def show_better(call: ChatContext) -> CommandReply:
 
 def _open_tags(call: ChatContext, now: AnswerTags) -> list[list[Button]]:
     """Returns the buttons of the answer, with its tags below them."""
-    tags = [
-        button(f"{'✓ ' if name in now.tags else ''}{tag.label}", tag_answer(now.turn_id, name))
-        for name, tag in TAGS.items()
-    ]
+    tags = [button(tag.label, tag_answer(now.turn_id, name), name in now.tags) for name, tag in TAGS.items()]
     tags.append(button("🎯 just right", just_right(now.turn_id)))
-    rows = [tags[n : n + IN_A_ROW] for n in range(0, len(tags), IN_A_ROW)]
-    return [*_find_others(call), *rows, [button("Close", close_tags(now.turn_id))]]
+    return [*_find_others(call), *arrange(tags, 2), [button("Close", close_tags(now.turn_id))]]
 
 
 def _close_tags(call: ChatContext, turn_id: int) -> list[list[Button]]:

@@ -1,16 +1,18 @@
-"""Renders /start, /help, /new, /stop and /retry."""
+"""Renders /start, /help, /new, /stop, /retry and /browse."""
 
 from __future__ import annotations
 
 import re
 
 from relay.commands.session import session as commands
+from relay.commands.session.session import browse as browse_command
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.composition import begin_named, list_page
 from relay.surfaces.chat.contexts.suggestion import these_fit
 from relay.surfaces.chat.handlers import shows
-from relay.surfaces.chat.reply import CommandReply, app_rows
+from relay.surfaces.chat.people.bot_rights import BotUser, ask
+from relay.surfaces.chat.reply import CommandReply, app_rows, link_button
 
 WITH = re.compile(r"\s*with\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 """After /new: the composition that the conversation begins with."""
@@ -111,3 +113,19 @@ async def retry(call: ChatContext) -> CommandReply:
     """Refuses, because the worker runs a retry as a turn."""
     await commands.retry(call)
     return CommandReply("")
+
+
+@shows("browse")
+async def browse(call: ChatContext) -> CommandReply:
+    """Offers the app: in private as a button that opens it, elsewhere as a link to the private chat."""
+    app = await browse_command(call)
+    if call.private:
+        text = "Look through what I know and keep, and change it:"
+        return CommandReply(text, rows=app_rows(call, "", "Open the app"), result=app)
+    me = await ask(BotUser, call.messenger, "getMe")
+    if not me or not me.username:
+        return CommandReply("The app opens in our private chat: write /browse there.", result=app)
+    # A link with startapp opens the app at once, but only if @BotFather knows it. Otherwise /start offers it.
+    to = "startapp" if me.has_main_web_app else "start=hello"
+    rows = [[link_button("Open it in our chat", f"https://t.me/{me.username}?{to}")]]
+    return CommandReply("The app shows your private data, so it opens in our private chat.", rows=rows, result=app)

@@ -147,17 +147,17 @@ def describe_learning(choices: Choices, capture: str, admin: bool) -> str:
 def _rows(user_id: int, choices: Choices) -> list[list[Button]]:
     """Returns the buttons; a tick marks each present choice."""
     learning = [
-        button(f"{'✓ ' if choices.learning == name else ''}{label}", choose_learning(user_id, name))
+        button(label, choose_learning(user_id, name), choices.learning == name)
         for name, label in LEARNING_LABELS.items()
     ]
     flags = [
         [
-            button(f"{'✓ ' if getattr(choices, name) is on else ''}{label}", choose_flag(user_id, name, on))
+            button(label, choose_flag(user_id, name, on), getattr(choices, name) is on)
             for label, on in zip(both, (True, False), strict=True)
         ]
         for name, both in LABELS.items()
     ]
-    voices = [button(voice.voice_label(name, choices.voice), choose_voice(user_id, name)) for name in voice.LABELS]
+    voices = [button(label, choose_voice(user_id, name), name == choices.voice) for name, label in voice.LABELS.items()]
     zone = [button("🕒 Time zone…", choose_zone(user_id, "ask"))]
     if choices.zone:
         zone.append(button("🕒 Server's time zone", choose_zone(user_id, "house")))

@@ -52,10 +52,5 @@ def voice_line(call: ChatContext, chosen: str) -> str:
     return f"voice: {chosen} – {SPEAKS[chosen]}"
 
 
-def voice_label(name: Voice, chosen: str) -> str:
-    """Returns a button's label; a tick marks the present choice."""
-    return f"{'✓ ' if chosen == name else ''}{LABELS[name]}"
-
-
 def _row(user_id: int, chosen: VoiceChoice) -> list[Button]:
-    return [button(voice_label(name, chosen.voice), choose_voice(user_id, name)) for name in LABELS]
+    return [button(label, choose_voice(user_id, name), name == chosen.voice) for name, label in LABELS.items()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.commands.registry import ADMINS_ONLY
 from relay.commands.soul import soul as commands
-from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.errors import CommandRefused, NotAllowed, require_found
 from relay.core.limits import SOUL_TOKENS
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.rows.soul import Soul, SoulDraft
@@ -85,9 +85,7 @@ async def _active(now: commands.ActiveSoul) -> CommandReply:
 
 async def _take(call: ChatContext) -> CommandReply:
     """Makes a draft from a document, or from the message that is replied to."""
-    given = await text_given(call)
-    if given is None:
-        raise CommandRefused(f"What should I be? {USAGE}")
+    given = require_found(await text_given(call), CommandRefused(f"What should I be? {USAGE}"))
     text, source = given
     return await _draft(call, text, f"from {source}", None)
 

@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from relay.archive.packed import pack
 from relay.commands.history.search import search as run_search
 from relay.commands.history.why import explain_turn
-from relay.commands.memory.export import export
+from relay.commands.memory.browse import export
 from relay.commands.session.usage import UsageReport, usage
 from relay.memory.rows.search import Hit
 from relay.memory.rows.turns.why import Explanation

@@ -18,7 +18,7 @@ from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.contexts.composition import composed_page
 from relay.surfaces.chat.contexts.pruning import undo_rows
 from relay.surfaces.chat.contexts.version import describe_made
-from relay.surfaces.chat.memory.consolidation import question_rows
+from relay.surfaces.chat.memory.decisions import question_rows
 from relay.surfaces.chat.reminders.made import told_rows
 from relay.surfaces.chat.soul.growth import idea_rows
 from relay.surfaces.telegram.outgoing.insist import call_until_answered

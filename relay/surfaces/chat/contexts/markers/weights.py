@@ -10,9 +10,8 @@ from relay.core.models import Button
 from relay.memory.contexts.markers import PRESETS, name_weight
 from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.contexts.buttons import UndoTyped
-from relay.surfaces.chat.reply import button
+from relay.surfaces.chat.reply import arrange, button
 
-IN_A_ROW = 3
 UNMARKED = "📌 No longer marked"
 FORMER_KEPT = re.compile(rf"(?:📌 Kept [^\n]*?|{UNMARKED})(?= · |$)", re.MULTILINE)
 """What `kept_line` says, or what is said once the markers are removed."""
@@ -45,4 +44,4 @@ def preset_rows(to: Callable[[int], Callback], now: Decimal | None = None) -> li
         button(f"{'• ' if weight == now else ''}{weight} {name}", to(int(weight * 100)))
         for name, weight in PRESETS.items()
     ]
-    return [row[at : at + IN_A_ROW] for at in range(0, len(row), IN_A_ROW)]
+    return arrange(row, 3)
