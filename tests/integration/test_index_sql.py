@@ -233,6 +233,36 @@ def test_a_changed_text_is_due_for_a_vector_and_found_by_meaning(index: psycopg.
     assert search(index, 2, "pet?", vector=asked, model="m") == []
 
 
+STANDING = (
+    "Always answer briefly.", "So: never use emoji", "From now on, use metric units.", "Please ask me every time.",
+    "Each recipe should be short, show me photos.", "When you explain things, draw.", "If I ask for code, use Go.",
+    "Whenever I ask about food, be brief.", "Please use metric units.", "I'd rather walk.", "I favour trains",
+    "I prefer aisle seats", "I learn most from examples", "I really like tea better", "I can’t stand jazz",
+    "I don't eat meat", "I won't do that", "Bitte antworte mir immer kurz", "Mir bitte nie Emojis", "Ab sofort kurz",
+    "Künftig auf Deutsch", "Ich mag Züge", "Am liebsten kurz", "Réponds toujours en français.", "Je préfère le train",
+    "Désormais, sois bref.", "Responde siempre en español.", "De ahora en adelante, breve.", "Prefiero el tren",
+    "Rispondi sempre in italiano.", "D'ora in poi usa il tu", "Não responda nunca em inglês", "A partir de agora, seja breve", "Prefiro o trem",
+    "Antwoord altijd kort", "Voortaan kort", "Ik reis liever met de trein", "Zawsze odpowiadaj krótko", "Wolę pociąg",
+    "Всегда отвечай кратко", "Отныне кратко", "Предпочитаю поезд", "Lütfen her zaman kısa yaz", "Bundan sonra kısa",
+    "Treni: preferisco quelli lenti", "Tercih ederim treni", "ALWAYS ANSWER BRIEFLY.", "WOLĘ POCIĄG",
+    "ПРЕДПОЧИТАЮ ПОЕЗД",
+)  # fmt: skip
+
+
+def test_texts_that_say_what_a_person_always_wants_are_recognized_by_their_words(
+    index: psycopg.Connection[Any],
+) -> None:
+    """The words that a text must have at least leave out none that either expression finds."""
+    query = (
+        "select relay.says_standing(t), relay.is_standing(t) or relay.is_standing_elsewhere(t), t"
+        " from unnest(%s::text[]) as t"
+    )
+    for found, stands, text in index.execute(query, (list(STANDING),)).fetchall():
+        assert (found, stands) == (True, True), text
+    others = ["", "What time is it?", "I play the violin in a band.", "Do you like it?", "Wie spät ist es?"]
+    assert [found for found, *_ in index.execute(query, (others,)).fetchall()] == [False] * len(others)
+
+
 async def test_several_connections_can_write_into_one_space_at_once(
     opened: Opened, index: psycopg.Connection[Any]
 ) -> None:
