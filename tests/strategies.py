@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,8 @@ NIGHTLY = "nightly"
 """The profile of `make fuzz`: 10,000 examples of every property."""
 UNHURRIED = "unhurried"
 """The usual profile: examples may take long, as on a loaded machine."""
+FEWEST = 12
+"""The examples that `make test` always tries, if a test has so many."""
 settings.register_profile(UNHURRIED, deadline=None)
 settings.register_profile(
     NIGHTLY, max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
@@ -22,9 +25,11 @@ settings.register_profile(
 
 
 def examples(number: int) -> Callable[[Any], Any]:
-    """Sets how many examples a property test tries: the same ones each time, or many others if the profile says so."""
+    """Sets how many examples a property test tries: the same ones each time, or many others if the profile says so.
+    `make test` tries a third of them."""
     if settings.get_current_profile_name() == NIGHTLY:
         return settings()
+    number = number if os.environ.get("RELAY_HEAVY") else max(number // 3, min(number, FEWEST))
     ignored = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
     return settings(max_examples=number, deadline=None, derandomize=True, suppress_health_check=ignored)
 

@@ -1,4 +1,4 @@
-"""How Relay is put together: short parameter lists, one composition root, no unused imports."""
+"""How Relay is put together: short parameter lists, one composition root, one gate to the model, no unused imports."""
 
 from __future__ import annotations
 
@@ -20,9 +20,14 @@ MIRRORS = "memory/calls/"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text())
+Nodes = list[tuple[str, ast.AST]]
+"""All nodes of Relay's modules, with the path of their module."""
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Nodes:
+    paths = [(path.relative_to(ROOT).as_posix(), path) for path in sorted(ROOT.rglob("*.py"))]
+    return [(name, node) for name, path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
 
 
 def parameters(function: Function) -> list[str]:
@@ -40,9 +45,9 @@ def is_typed_at_a_shell(function: Function) -> bool:
     )
 
 
-def too_many(name: str, tree: ast.Module) -> Iterator[str]:
-    """The functions of a module with more than `MOST` parameters, and its calls with more than `MOST` arguments."""
-    for node in ast.walk(tree):
+def too_many(nodes: Nodes) -> Iterator[str]:
+    """The functions with more than `MOST` parameters, and the calls with more than `MOST` arguments."""
+    for name, node in nodes:
         if isinstance(node, Function) and len(parameters(node)) > MOST:
             if not name.startswith(MIRRORS) and not is_typed_at_a_shell(node):
                 yield f"{name}:{node.lineno} {node.name} takes {len(parameters(node))}"
@@ -50,9 +55,9 @@ def too_many(name: str, tree: ast.Module) -> Iterator[str]:
             yield f"{name}:{node.lineno} {ast.unparse(node.func)} is given {len(node.args)} by place"
 
 
-def test_no_function_takes_more_than_seven_parameters() -> None:
+def test_no_function_takes_more_than_seven_parameters(nodes: Nodes) -> None:
     """A dataclass may have more fields if they are passed by name."""
-    assert [found for name, tree in modules() for found in too_many(name, tree)] == []
+    assert list(too_many(nodes)) == []
 
 
 @pytest.mark.parametrize(
@@ -64,30 +69,57 @@ def test_no_function_takes_more_than_seven_parameters() -> None:
     ],
 )
 def test_more_than_seven_parameters_are_detected(source: str) -> None:
-    assert len(list(too_many("core/some.py", ast.parse(source)))) == 1
+    assert len(list(too_many([("core/some.py", node) for node in ast.walk(ast.parse(source))]))) == 1
 
 
-def test_a_method_without_a_body_declares_a_call() -> None:
-    for name, tree in modules():
-        for node in ast.walk(tree) if name.startswith(MIRRORS) else ():
-            if isinstance(node, Function) and len(node.body) == 1 and ast.get_docstring(node):
-                assert any(ast.unparse(one).startswith("rpc(") for one in node.decorator_list), node.name
+def test_a_method_without_a_body_declares_a_call(nodes: Nodes) -> None:
+    for name, node in nodes:
+        if name.startswith(MIRRORS) and isinstance(node, Function) and len(node.body) == 1 and ast.get_docstring(node):
+            assert any(ast.unparse(one).startswith("rpc(") for one in node.decorator_list), node.name
 
 
-def test_only_the_composition_root_makes_a_runtime() -> None:
-    for name, tree in modules():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Runtime":
-                assert name == "runtime/runtime.py", f"{name} makes a Runtime: use open_runtime"
+def test_only_the_composition_root_makes_a_runtime(nodes: Nodes) -> None:
+    for name, node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Runtime":
+            assert name == "runtime/runtime.py", f"{name} makes a Runtime: use open_runtime"
 
 
-def test_commands_do_not_use_a_messenger() -> None:
-    for name, tree in modules():
-        if not name.startswith("commands/"):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == "relay.core.ports":
-                assert "Messenger" not in [one.name for one in node.names], name
+def test_commands_do_not_use_a_messenger(nodes: Nodes) -> None:
+    for name, node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module == "relay.core.ports" and name.startswith("commands/"):
+            assert "Messenger" not in [one.name for one in node.names], name
+
+
+def test_only_the_gate_and_the_composition_root_use_the_model(nodes: Nodes) -> None:
+    knows, replies, makes = set(), set(), set()
+    for name, node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module == "relay.core.ports":
+            knows |= {name for alias in node.names if alias.name == "Model"}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reply":
+            replies |= {name} if len(node.args) > 1 else set()
+        if isinstance(node, ast.ImportFrom) and node.module == "relay.clients.anthropic.client":
+            makes.add(name)
+        if isinstance(node, ast.Attribute) and node.attr == "_model":
+            assert "gate" not in ast.unparse(node.value), f"{name} accesses the gate's internals"
+    assert knows == {"memory/spending/gate.py", "runtime/runtime.py"}
+    assert replies == {"memory/spending/gate.py", "conversation/model_loop.py"}, (
+        "model_loop.py asks through `Work.reply`"
+    )
+    assert makes == {"runtime/clients.py"}
+
+
+def test_the_models_client_is_passed_only_to_the_gate(nodes: Nodes) -> None:
+    uses = {
+        (name, node.attr)
+        for name, node in nodes
+        if isinstance(node, ast.Attribute) and node.attr in ("claude", "stand_in")
+    }
+    root = "runtime/runtime.py"
+    assert uses == {(root, "claude"), (root, "stand_in"), ("surfaces/cli/doctor/live.py", "claude")}, (
+        "doctor and setup ask for one token, for nobody"
+    )
+    calls = [node for name, node in nodes if name == root and isinstance(node, ast.Call)]
+    assert [ast.unparse(call.func) for call in calls if "claude" in ast.unparse(call)] == ["Gate"]
 
 
 @pytest.mark.parametrize(
