@@ -241,9 +241,10 @@ STANDING = (
     "I don't eat meat", "I won't do that", "Bitte antworte mir immer kurz", "Mir bitte nie Emojis", "Ab sofort kurz",
     "Künftig auf Deutsch", "Ich mag Züge", "Am liebsten kurz", "Réponds toujours en français.", "Je préfère le train",
     "Désormais, sois bref.", "Responde siempre en español.", "De ahora en adelante, breve.", "Prefiero el tren",
-    "Rispondi sempre in italiano.", "D'ora in poi usa il tu", "Não responda nunca em inglês", "A partir de agora, seja breve", "Prefiro o trem",
-    "Antwoord altijd kort", "Voortaan kort", "Ik reis liever met de trein", "Zawsze odpowiadaj krótko", "Wolę pociąg",
-    "Всегда отвечай кратко", "Отныне кратко", "Предпочитаю поезд", "Lütfen her zaman kısa yaz", "Bundan sonra kısa",
+    "Rispondi sempre in italiano.", "D'ora in poi usa il tu", "Não responda nunca em inglês",
+    "A partir de agora, seja breve", "Prefiro o trem", "Antwoord altijd kort", "Voortaan kort",
+    "Ik reis liever met de trein", "Zawsze odpowiadaj krótko", "Wolę pociąg", "Всегда отвечай кратко",
+    "Отныне кратко", "Предпочитаю поезд", "Lütfen her zaman kısa yaz", "Bundan sonra kısa",
     "Treni: preferisco quelli lenti", "Tercih ederim treni", "ALWAYS ANSWER BRIEFLY.", "WOLĘ POCIĄG",
     "ПРЕДПОЧИТАЮ ПОЕЗД",
 )  # fmt: skip
