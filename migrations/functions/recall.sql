@@ -73,31 +73,31 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
         select neighbour.id, neighbour.length, neighbour.share, neighbour.exchange, b.own, b.places, b.scores, b.weights
         from lender b cross join lateral (
             select step.* from (
-                select id, length, source_id, role = 'assistant' as answers from entry
-                where session_id = b.session_id and kind = 'message' and source_id > b.source_id and not b.answers
-                order by source_id limit 1) one cross join lateral (
+                    select id, length, source_id, role = 'assistant' as answers, session_id, kind from entry
+                    where (session_id, kind, source_id) > (b.session_id, 'message', b.source_id)
+                    order by session_id, kind, source_id limit 1) one cross join lateral (
                 select one.id, one.length, one.answers as exchange,
                     case when b.asks then 0.9 else 0.6 end::real as share
                 union all
                 select two.id, two.length, false, 0.3::real from (
-                    select id, length, role from entry
-                    where session_id = b.session_id and kind = 'message' and source_id > one.source_id
-                        and not one.answers order by source_id limit 1) two
-                where two.role <> 'assistant') step
+                    select id, length, source_id, role = 'assistant' as answers, session_id, kind from entry
+                    where (session_id, kind, source_id) > (b.session_id, 'message', one.source_id)
+                    order by session_id, kind, source_id limit 1) two
+                where not one.answers and not two.answers and two.session_id = b.session_id and two.kind = 'message') step
+            where not b.answers and one.session_id = b.session_id and one.kind = 'message'
             union all
             select step.* from (
-                select id, length, source_id from (
-                    select id, length, source_id, role from entry
-                    where session_id = b.session_id and kind = 'message' and source_id < b.source_id
-                    order by source_id desc limit 1) last
-                where role <> 'assistant') one cross join lateral (
+                    select id, length, source_id, role = 'assistant' as answers, session_id, kind from entry
+                    where (session_id, kind, source_id) < (b.session_id, 'message', b.source_id)
+                    order by session_id desc, kind desc, source_id desc limit 1) one cross join lateral (
                 select one.id, one.length, b.answers, case when b.answers then 0.3 else 0.5 end::real
                 union all
                 select two.id, two.length, false, 0.3::real from (
-                    select id, length, role from entry
-                    where session_id = b.session_id and kind = 'message' and source_id < one.source_id
-                        and not b.answers order by source_id desc limit 1) two
-                where two.role <> 'assistant') step) neighbour),
+                    select id, length, source_id, role = 'assistant' as answers, session_id, kind from entry
+                    where (session_id, kind, source_id) < (b.session_id, 'message', one.source_id)
+                    order by session_id desc, kind desc, source_id desc limit 1) two
+                where not b.answers and not two.answers and two.session_id = b.session_id and two.kind = 'message') step
+            where not one.answers and one.session_id = b.session_id and one.kind = 'message') neighbour),
     spread as (
         select n.id, n.length, h.place, max(h.score * n.share) filter (where not n.exchange) as score,
             max(n.own) filter (where n.exchange) as beside, max(h.weight * n.share) as cover, max(n.share) as share
@@ -166,7 +166,7 @@ declare
 begin
     select array_agg(l.language), coalesce(sum(l.entries), 0) into languages, size from relay.languages_of(p_space_id) l;
     select * into named_date from relay.named_date(question);
-    breadth := case when size <= 5000 then 300 else 80 end;  -- what a large space has time for
+    breadth := case when size <= 5000 then 200 else 80 end;  -- what a large space has time for
     select array_agg(t.word order by t.place) filter (where not t.names), array_agg(t.word) filter (where t.names)
     into telling, names from relay.question_words(p_space_id, question, language) t;
     -- Use names only if there is nothing else.
