@@ -250,18 +250,11 @@ STANDING = (
 )  # fmt: skip
 
 
-def test_texts_that_say_what_a_person_always_wants_are_recognized_by_their_words(
-    index: psycopg.Connection[Any],
-) -> None:
-    """The words that a text must have at least leave out none that either expression finds."""
-    query = (
-        "select relay.says_standing(t), relay.is_standing(t) or relay.is_standing_elsewhere(t), t"
-        " from unnest(%s::text[]) as t"
-    )
-    for found, stands, text in index.execute(query, (list(STANDING),)).fetchall():
-        assert (found, stands) == (True, True), text
+def test_what_a_person_always_wants_is_recognized_in_many_languages(index: psycopg.Connection[Any]) -> None:
+    query = "select t, relay.is_standing(t) or relay.is_standing_elsewhere(t) from unnest(%s::text[]) as t"
+    assert [text for text, found in index.execute(query, (list(STANDING),)).fetchall() if not found] == []
     others = ["", "What time is it?", "I play the violin in a band.", "Do you like it?", "Wie spät ist es?"]
-    assert [found for found, *_ in index.execute(query, (others,)).fetchall()] == [False] * len(others)
+    assert [text for text, found in index.execute(query, (others,)).fetchall() if found] == []
 
 
 async def test_several_connections_can_write_into_one_space_at_once(
