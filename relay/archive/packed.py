@@ -27,10 +27,7 @@ MOST_BYTES = 49_000_000
 class TooMuchToSend(RelayError):
     """Your export is larger than the 49 MB that I can send here. `relay export` on my machine writes any amount."""
 
-    @property
-    def plain(self) -> str:
-        """The sentence for people who don't run Relay."""
-        return "Your export is larger than the 49 MB that I can send here. My admins can write it for you."
+    PLAIN = "Your export is larger than the 49 MB that I can send here. My admins can write it for you."
 
 
 async def pack(store: Store, wanted: Export, relay: str, folder: Path, most: int | None = MOST_BYTES) -> BinaryIO:

@@ -24,7 +24,7 @@ class Charge:
 
     def as_json(self) -> dict[str, object]:
         """Returns the JSON that `relay.account` takes."""
-        return {**asdict(self), "space": self.space.as_json() if self.space else None}
+        return asdict(self)
 
 
 @frozen

@@ -16,10 +16,13 @@ NO_MODEL = "I can't answer right now. My admins need to look into it; please try
 class RelayError(Exception):
     """Something went wrong in Relay. `str(error)` is the sentence that surfaces show."""
 
+    PLAIN = ""
+    """The sentence for people who don't run Relay, if it differs for all errors of a kind."""
+
     def __init__(self, cause: object = "", plain: str = "") -> None:
         """`plain`: the sentence for people who don't run Relay, if it differs."""
         super().__init__(*([cause] if cause else []))
-        self._plain = plain
+        self._plain = plain or self.PLAIN
 
     def __str__(self) -> str:
         return super().__str__() or (type(self).__doc__ or "").split("\n")[0]
@@ -129,8 +132,7 @@ class ModelRefused(ModelError):
 class ModelAccountError(ModelError):
     """The model's account cannot be used: the key is wrong, or its credit is used up."""
 
-    def __init__(self, cause: str = "") -> None:
-        super().__init__(cause, NO_MODEL)
+    PLAIN = NO_MODEL
 
 
 class OutOfCredit(ModelAccountError):
@@ -140,8 +142,7 @@ class OutOfCredit(ModelAccountError):
 class ModelMisconfigured(ModelError):
     """The model cannot be used as it is set up; the text names the setting."""
 
-    def __init__(self, cause: str = "") -> None:
-        super().__init__(cause, NO_MODEL)
+    PLAIN = NO_MODEL
 
 
 class ContextTooLong(ModelError):

@@ -40,7 +40,7 @@ def write_atomically(path: Path, replace: bool = False) -> Iterator[BinaryIO]:
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(path)
-            _sync(path.parent)
+            sync_folder(path.parent)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
@@ -60,7 +60,7 @@ def make_private(folder: Path) -> None:
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Makes a new directory entry survive a power loss, where the system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

@@ -68,9 +68,14 @@ def hide_package(name: str) -> Iterator[None]:
 
 def read_version() -> str:
     """Returns Relay's version."""
+    return version_of("relay") or "0"
+
+
+def version_of(package: str) -> str:
+    """Returns the version of an installed package; empty if unknown."""
     from importlib import metadata
 
     try:
-        return metadata.version("relay")
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "0"
+        return ""

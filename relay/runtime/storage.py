@@ -17,6 +17,8 @@ from relay.core.retry import RetryPolicy
 from relay.memory import migrations
 
 if TYPE_CHECKING:
+    from relay.clients.postgres.database import Postgres
+    from relay.clients.supabase.database import Supabase
     from relay.core.settings import Settings
 
 log = structlog.get_logger()
@@ -57,27 +59,26 @@ async def open_storage(settings: Settings) -> AsyncIterator[Storage]:
 
 
 @contextlib.asynccontextmanager
-async def _supabase(settings: Settings) -> AsyncIterator[Storage]:
-    from relay.clients.supabase.database import Supabase
-
-    database = Supabase(settings.supabase_url, settings.supabase_service_role_key)
+async def _opened(
+    database: Supabase | Postgres, label: str, repair: Callable[[], Awaitable[object]] | None = None
+) -> AsyncIterator[Storage]:
     try:
         await database.open()
-        yield Storage(database, None, "Supabase")
+        yield Storage(database, repair, label)
     finally:
         await database.close()
 
 
-@contextlib.asynccontextmanager
-async def _direct(settings: Settings) -> AsyncIterator[Storage]:
+def _supabase(settings: Settings) -> contextlib.AbstractAsyncContextManager[Storage]:
+    from relay.clients.supabase.database import Supabase
+
+    return _opened(Supabase(settings.supabase_url, settings.supabase_service_role_key), "Supabase")
+
+
+def _direct(settings: Settings) -> contextlib.AbstractAsyncContextManager[Storage]:
     from relay.clients.postgres.database import Postgres
 
-    database = Postgres(settings.database_url)
-    await database.open()
-    try:
-        yield Storage(database, None, "DATABASE_URL")
-    finally:
-        await database.close()
+    return _opened(Postgres(settings.database_url), "DATABASE_URL")
 
 
 @contextlib.asynccontextmanager
@@ -91,11 +92,8 @@ async def _open_embedded(settings: Settings) -> AsyncIterator[Storage]:
         from relay.clients.postgres.database import Postgres
 
         database = Postgres(await starting, pooled=False)
-        await database.open()
-        try:
-            yield Storage(database, server.start, f"embedded, under {settings.data_dir}")
-        finally:
-            await database.close()
+        async with _opened(database, f"embedded, under {settings.data_dir}", server.start) as opened:
+            yield opened
     finally:
         await server.stop()
 

@@ -17,6 +17,7 @@ import structlog
 
 from relay.clients.embedded.passage import let_through
 from relay.core.errors import DatabaseError, DatabaseUnavailable, SettingsError
+from relay.core.private_files import sync_folder
 
 log = structlog.get_logger()
 
@@ -136,7 +137,7 @@ def write_private(path: Path, text: str, account: Account) -> None:
     except OSError:
         Path(temporary).unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
+    sync_folder(path.parent)
 
 
 def claim_directory(directory: Path, account: Account) -> None:
@@ -149,17 +150,6 @@ def claim_directory(directory: Path, account: Account) -> None:
         owner = os.geteuid() if account.uid is None else account.uid
         if (status.st_uid, status.st_mode) != (owner, 0o040700):
             raise DatabaseError(f"{directory} belongs to another user. Remove it and start again.") from None
-
-
-def sync_directory(directory: Path) -> None:
-    """Make a rename in `directory` survive a power loss."""
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _system_user() -> tuple[int, int]:

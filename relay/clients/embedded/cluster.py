@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from relay.clients.embedded.account import Account, claim_directory, open_private, sync_directory, write_private
+from relay.clients.embedded.account import Account, claim_directory, open_private, write_private
 from relay.clients.embedded.cluster_settings import EXTENSIONS, SETTINGS, extension_sql
 from relay.core.errors import DatabaseError, DatabaseUnavailable
+from relay.core.private_files import sync_folder
 from relay.core.program import RELAY
 
 LOG_LIMIT = 10 * 1024 * 1024
@@ -71,7 +72,7 @@ class Cluster:
             new = self._make(work, lock)
             self._run(["initdb", "-D", str(new), "--sync-only"], lock)
             new.rename(self.path)
-            sync_directory(self.path.parent)
+            sync_folder(self.path.parent)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -60,14 +59,6 @@ class EmbedderName(NamedTuple):
     def how(self) -> str:
         """Returns what to do about it."""
         return f"{PACKAGES[self.engine]}, then a restart." if self.is_built else INSTEAD
-
-    @property
-    def version(self) -> str:
-        """Returns the version of its package; empty if unknown."""
-        try:
-            return metadata.version(self.engine)
-        except metadata.PackageNotFoundError:
-            return ""
 
 
 def parse_embedder(setting: str) -> EmbedderName | None:

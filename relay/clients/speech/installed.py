@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
 from importlib.util import find_spec
 
 from relay.core.program import RELAY
@@ -25,11 +24,3 @@ def choose_engine(setting: str) -> str | None:
     """Returns the engine to use by RELAY_STT; None: off or not installed."""
     wanted = [engine for engine in MODULES if setting in ("auto", engine)]
     return next((engine for engine in wanted if is_installed(engine)), None)
-
-
-def version_of(engine: str) -> str:
-    """Returns the version of an installed engine; empty if unknown."""
-    try:
-        return metadata.version(engine)
-    except metadata.PackageNotFoundError:
-        return ""

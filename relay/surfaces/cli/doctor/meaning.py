@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.clients.embedding.installed import INSTEAD, NANO, parse_embedder
 from relay.core.errors import EmbedderUnavailable
+from relay.core.program import version_of
 from relay.core.settings import Settings
 from relay.runtime.clients import open_clients
 from relay.surfaces.cli.doctor.finding import Finding, ok, skipped, warning
@@ -28,4 +29,4 @@ async def meaning(settings: Settings) -> list[Finding]:
             more = "RELAY_LOG_LEVEL=DEBUG shows more. RELAY_EMBEDDER names the model."
             fix = INSTEAD if what.engine == NANO else more
             return [warning("meaning", f"{what.vectors} does not work here; {BY_WORDS}", fix)]
-    return [ok("meaning", f"{what.engine} {what.version}, {what.model}")]
+    return [ok("meaning", f"{what.engine} {version_of(what.engine)}, {what.model}")]

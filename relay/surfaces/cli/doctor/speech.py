@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from relay.clients.speech.installed import HOW, choose_engine, version_of
+from relay.clients.speech.installed import HOW, choose_engine
+from relay.core.program import version_of
 from relay.core.settings import Settings
 from relay.surfaces.cli.doctor.finding import Finding, ok, skipped, warning
 from relay.surfaces.cli.doctor.machine import shorten

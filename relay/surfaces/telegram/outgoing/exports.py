@@ -21,9 +21,7 @@ from relay.surfaces.telegram.outgoing.insist import Stopped
 class NotPacked(RelayError):
     """I can't write the export to the disk before I send it: the disk is full or read-only."""
 
-    @property
-    def plain(self) -> str:
-        return "I can't make the export right now. My admins need to look into it; please try again later."
+    PLAIN = "I can't make the export right now. My admins need to look into it; please try again later."
 
 
 class Exports:
