@@ -136,9 +136,10 @@ class Indexer:
         self._made = 0
         self._changing = True
 
-    async def begin(self) -> None:
+    async def choose_model(self) -> None:
         """Chooses the model for questions."""
-        await self._choose()
+        status = await self._store.embedding_status(self._model)
+        await self._embedder.serve(status.serves)
 
     async def run(self) -> int:
         """Works until nothing is due. Returns how many vectors were made. Failed texts are retried later. Raises
@@ -150,7 +151,7 @@ class Indexer:
                 return self._made - before
             put = await self._store.embed_everything(STEP) or await self._store.embed_again(self._model, STEP)
             if not put:
-                await self._choose()
+                await self.choose_model()
                 self._changing = False
 
     @property
@@ -167,7 +168,7 @@ class Indexer:
             self._at(self._made)
             batches += 1
             if self._changing and batches % COUNTED == 0:
-                await self._choose()
+                await self.choose_model()
 
     async def _wait_for_quiet(self) -> None:
         """Waits until nothing has been answered for `QUIET_SECONDS`, at most `PATIENCE_SECONDS`."""
@@ -216,15 +217,10 @@ class Indexer:
         await self._store.return_embed_due([row.entry_id for row in rows])
 
     async def _embed_all(self, rows: Sequence[EmbedTask]) -> int:
-        rest = [row for row in rows if not is_short(row)]
-        vectors = dict(zip((row.entry_id for row in rest), await self._passages(rest), strict=True))
-        for row in rows:
-            if row.entry_id not in vectors:
-                vectors[row.entry_id] = await self._embedder.embed_said(row.text)
-        return await self._keep(rows, [vectors[row.entry_id] for row in rows])
-
-    async def _passages(self, rows: Sequence[EmbedTask]) -> Sequence[Sequence[float]]:
-        return await self._embedder.own.embed([row.text for row in rows]) if rows else []
+        rest = [row.text for row in rows if not is_short(row)]
+        passages = iter(await self._embedder.own.embed(rest) if rest else ())
+        said = self._embedder.embed_said
+        return await self._keep(rows, [await said(row.text) if is_short(row) else next(passages) for row in rows])
 
     async def _keep(self, rows: Sequence[EmbedTask], vectors: Sequence[Sequence[float]] | None) -> int:
         texts = [None] * len(rows) if vectors is None else [vector_text(vector) for vector in vectors]
@@ -234,10 +230,6 @@ class Indexer:
         )
         metrics.VECTORS.labels("made").inc(stored if vectors is not None else 0)
         return stored
-
-    async def _choose(self) -> None:
-        status = await self._store.embedding_status(self._model)
-        await self._embedder.serve(status.serves)
 
 
 def is_short(row: EmbedTask) -> bool:
@@ -265,7 +257,7 @@ async def keep_fresh(indexer: Indexer, woken: asyncio.Event | None = None, look_
         woken.clear()
         try:
             if not begun:
-                await indexer.begin()
+                await indexer.choose_model()
                 begun = True
             await indexer.run()
             troubled = False

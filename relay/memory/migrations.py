@@ -166,9 +166,5 @@ async def migrate(database: Database, run: Run, again: bool = False) -> bool:
 def print_sql() -> str:
     """Returns all SQL as one text for a SQL editor; safe to repeat. It has no comments: Supabase's editor takes 0.98
     MB."""
-    body = "\n".join(_wrap_transaction(script) for script in load().scripts())
+    body = "\n".join(f"begin;\n{script}\ncommit;\n" for script in load().scripts())
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?m)^ *--.*\n", "", body))
-
-
-def _wrap_transaction(script: str) -> str:
-    return f"begin;\n{script}\ncommit;\n"

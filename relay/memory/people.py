@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
 
+from relay.memory.calls.people import hash_token
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 
@@ -19,7 +19,7 @@ def new_nonce() -> str:
 
 def digest(nonce: str) -> str | None:
     """Returns the SHA-256 under which the database stores a nonce; None for an invalid one."""
-    return hashlib.sha256(nonce.encode()).hexdigest() if NONCE.fullmatch(nonce) else None
+    return hash_token(nonce) if NONCE.fullmatch(nonce) else None
 
 
 class People:

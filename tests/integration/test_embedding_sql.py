@@ -200,7 +200,7 @@ async def test_a_new_model_rebuilds_all_vectors_while_the_old_one_serves(
     await Indexer(store, asked(old)).run()
     both = asked(new, old)
     indexer = Indexer(store, both)
-    await indexer.begin()
+    await indexer.choose_model()
     assert both.model == "old", "most vectors belong to the old model"
     await both.embed(["a question"], query=True)
     assert old.texts[-1] == "a question"
@@ -221,7 +221,7 @@ async def test_queries_use_the_new_model_if_the_old_one_is_gone(driver: TurnDriv
     await driver.exchange(ADA, "question", "answer")
     await Indexer(store, asked(Embedding("old"))).run()
     new = asked(Embedding("new"))
-    await Indexer(store, new).begin()
+    await Indexer(store, new).choose_model()
     assert (await store.embedding_status("new")).serves == "old"
     assert new.model == "new"
 

@@ -17,11 +17,11 @@ class FakeLedger:
         self.spends: list[tuple[Charge, Spending]] = []
 
     async def find_account(self, charge: Charge, since: datetime) -> Account:
-        """See `gate.UsageLedger.find_account`."""
+        """See `Store.find_account`."""
         return Account(charge.user_id, ())
 
     async def spend(self, charge: Charge, spending: Spending) -> None:
-        """See `gate.UsageLedger.spend`."""
+        """See `Store.spend`."""
         self.spends.append((charge, spending))
 
 

@@ -245,16 +245,12 @@ def lessens(known: str, pattern: str) -> bool:
 
 
 def read_patterns(text: str, known: Mapping[str, str] = MappingProxyType({})) -> Sequence[Pattern]:
-    """Returns up to three patterns, separated by commas, without words that only judge. Raises `CommandRefused` for
-    more, and for invalid ones."""
+    """Returns up to three patterns, separated by commas, without words that only judge; of a repeated one, the last.
+    Raises `CommandRefused` for more, and for invalid ones."""
     parts = drop_judgements(POLITE.sub("", text.strip()))
     if not parts:
         raise CommandRefused(NO_TAG)
     if len(parts) > TAGGED_PATTERNS:
         raise CommandRefused(TOO_MANY)
-    return drop_repeats(read_pattern(part, known=known) for part in parts)
-
-
-def drop_repeats(patterns: Iterable[Pattern]) -> Sequence[Pattern]:
-    """Returns each pattern once, with its last polarity."""
-    return list({(one.type, one.pattern.casefold()): one for one in patterns}.values())
+    found = (read_pattern(part, known=known) for part in parts)
+    return list({(one.type, one.pattern.casefold()): one for one in found}.values())

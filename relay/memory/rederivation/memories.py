@@ -161,7 +161,9 @@ class Memories:
         closed = {row.id for row in batch if row.learning == "off"}
         found = pair_changes(leave_out(kept, closed), leave_out(made.candidates, closed))
         changed: list[tuple[Note | None, FoundMemory | None]] = [
-            (old.note(), self._memory(new, derivation, batch) if new else None) for old, new in found if old is not None
+            (Note(old.id, old.content), self._memory(new, derivation, batch) if new else None)
+            for old, new in found
+            if old is not None
         ]
         fresh = [new for old, new in found if old is None and new is not None and not is_known(new, known)]
         wanted = await self.store.check_wanted(space_id, fresh) if fresh else []

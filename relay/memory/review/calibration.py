@@ -136,9 +136,10 @@ def worth_judging(text: str) -> bool:
     """Tests whether to judge a message: long ones, and short ones with a feeling, an acknowledgement, a name, a number
     or a date; in a script without capitals, where names can't be recognised, ones with a few letters."""
     text = text.strip()
-    if len(text) >= SHORT or holds_feeling(text) or is_acknowledgement(text):
+    if len(text) >= SHORT or EMPHASIS.search(text) or says_feeling(text) or is_acknowledgement(text):
         return True
-    return holds_number(text) or holds_date(text) or holds_name(text) or tells_no_names(text)
+    timed = any(map(str.isdigit, text)) or DATES.intersection(lower_words(text))
+    return bool(timed) or holds_name(text) or tells_no_names(text)
 
 
 def weight(text: str) -> tuple[str, int] | None:
@@ -159,11 +160,6 @@ def is_question(text: str) -> bool:
     return not (last == "_" or last.isalnum())
 
 
-def holds_feeling(text: str) -> bool:
-    """Tests for a word or sign of a feeling, or thanks beyond politeness."""
-    return bool(EMPHASIS.search(text)) or says_feeling(text)
-
-
 def says_feeling(text: str) -> bool:
     """Tests for a word of a feeling, or thanks beyond politeness."""
     return bool(THANKS.search(text) or FEELING.intersection(lower_words(POLITE.sub(" ", text))))
@@ -181,14 +177,6 @@ def is_acknowledgement(text: str) -> bool:
     return any(
         len(rest) <= 12 and not any(map(NEGATION.fullmatch, rest.split())) and not DOUBT.search(rest) for rest in rests
     )
-
-
-def holds_number(text: str) -> bool:
-    return any(character.isdigit() for character in text)
-
-
-def holds_date(text: str) -> bool:
-    return bool(DATES.intersection(lower_words(text)))
 
 
 def holds_name(text: str) -> bool:

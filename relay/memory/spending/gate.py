@@ -14,11 +14,10 @@ import hashlib
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakValueDictionary
 
-from relay.core.charge import Account, Charge, Spending
+from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ModelUnavailable, RelayError, StreamCut
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Model
@@ -26,23 +25,12 @@ from relay.core.prompt_markup import estimate_tokens
 from relay.media.extraction import image_tokens
 from relay.media.media_cost import PAGE_TOKENS
 from relay.memory.spending.budget import NOTHING, UNLIMITED, Budget, Spent, Tally
+from relay.memory.store import Store
 
 KEEP_SECONDS = 2.0
 """How long interrupted work may take to record its use."""
 MOST_PAGES = 100
 """The most pages that a model reads of a document."""
-
-
-class UsageLedger(Protocol):
-    """The place where use is recorded: the store."""
-
-    async def find_account(self, charge: Charge, since: datetime) -> Account:
-        """Returns who pays, and the use since then."""
-        ...
-
-    async def spend(self, charge: Charge, spending: Spending) -> None:
-        """Stores what a piece of work used, once, however often it is called."""
-        ...
 
 
 @dataclass(eq=False, slots=True)
@@ -89,10 +77,10 @@ class SharedCall:
 class Gate:
     """Calls a model within the payers' budgets."""
 
-    def __init__(self, model: Model, books: UsageLedger, budget: Budget = UNLIMITED) -> None:
+    def __init__(self, model: Model, store: Store, budget: Budget = UNLIMITED) -> None:
         self.budget = budget
         self._model = model
-        self._books = books
+        self._store = store
         self._under_way = RunningCalls()
         self._places: asyncio.Semaphore | None = None
 
@@ -124,7 +112,7 @@ class Gate:
                 if spending := work.tally.make_spending(done=False):
                     with contextlib.suppress(RelayError, TimeoutError):
                         async with asyncio.timeout(KEEP_SECONDS):
-                            await self._books.spend(charge, spending)
+                            await self._store.spend(charge, spending)
                 raise
 
     async def ask(self, request: ModelRequest, charge: Charge, seconds: float) -> Step:
@@ -165,7 +153,7 @@ class Gate:
                     return step
                 finally:
                     if spending := work.tally.make_spending(done):
-                        await self._books.spend(charge, spending)
+                        await self._store.spend(charge, spending)
 
     async def count_before(self, work: Work, charge: Charge, spent: Spent) -> None:
         """Counts what was spent before a piece of work, as read since it was opened. Reads it again if other work has
@@ -263,7 +251,7 @@ class Gate:
         """Returns who pays and what is spent. Reads it again if a call ended meanwhile: its use may not be in it."""
         while True:
             ended = self._under_way.ended
-            found = await self._books.find_account(charge, self.budget.day())
+            found = await self._store.find_account(charge, self.budget.day())
             if ended is self._under_way.ended:
                 return found.user_id, self.budget.spent(found.spent)
 

@@ -8,7 +8,6 @@ from typing import Literal
 
 from relay.core.frozen import frozen
 from relay.memory.derivations.derivation import Derivation
-from relay.memory.rows.upkeep.night import Note
 
 
 @frozen(kw_only=True)
@@ -205,10 +204,6 @@ class DerivedMemory:
     evidence: tuple[int, ...]
     held: bool
     """A person has pinned, reworded or kept it, so nothing replaces it."""
-
-    def note(self) -> Note:
-        """Returns its text."""
-        return Note(self.id, self.content)
 
 
 @frozen(kw_only=True)
