@@ -21,7 +21,7 @@ from relay.surfaces.chat.memory_buttons import (
 from relay.surfaces.chat.memory_views import View
 from relay.surfaces.chat.preferences.pages import show_card
 from relay.surfaces.chat.reminders.intents import act_on_intent
-from relay.surfaces.chat.reminders.made import ReminderDone
+from relay.surfaces.chat.reminders.made import press_done
 from relay.surfaces.chat.reminders.reminders import act_on_reminder, press_reminder
 from tests.integration.surfaces import Label, Reply, Request, Step
 from tests.integration.surfaces_past import SETTINGS
@@ -318,7 +318,7 @@ CASES: dict[str, Case] = {
     ),
     "reminders.reminders.mark_done": Case(
         before="insert into reminder_event (reminder_id, kind) values (1, 'fired')",
-        chat=("/reminders", ReminderDone(1)),
+        chat=("/reminders", press_done(1)),
         http=(("POST", "/api/reminders/1/done"),),
     ),
     "reminders.reminders.open_reminder": Case(

@@ -52,10 +52,6 @@ class AboutSpace(Callback):
     space_id: int
 
 
-class AboutReminder(Callback):
-    reminder_id: int
-
-
 def encode(one: Callback) -> str:
     """Returns a button's data. Raises `ValueError` if it is longer than 64 bytes."""
     data = ":".join([one.code, *(_encode(getattr(one, name)) for name in _types(one.code))])

@@ -209,6 +209,12 @@ def changes_keyboard(
     return rows
 
 
+def acts_on(one: Button, number: int, *kinds: Callable[..., Callback]) -> bool:
+    """Tests whether a button is of one of these kinds, and about what has this id, the first value in its data."""
+    found = decode(one.callback_data)
+    return found is not None and type(found) in kinds and next(iter(vars(found).values())) == number
+
+
 def other_rows(rows: Rows, *kinds: Callable[..., Callback]) -> list[list[Button]]:
     """Returns a message's rows of buttons without those of these kinds (by default, those about changes)."""
     return [list(row) for row in rows if not any(_is_one(button, kinds) for button in row)]

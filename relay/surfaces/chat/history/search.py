@@ -13,9 +13,8 @@ from relay.memory.derivations import artefacts
 from relay.memory.derivations.artefacts import id_of, read_id
 from relay.memory.rows.search import Hit, MessageHit
 from relay.memory.rows.search_context import OpenedArtefact, OpenedSummary
-from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import action, pressed, shows
+from relay.surfaces.chat.handlers import action, shows
 from relay.surfaces.chat.history.found import artefact_page, format_known_heading, memory_page, summary_page
 from relay.surfaces.chat.links import link_to
 from relay.surfaces.chat.memory_buttons import OpenMemory
@@ -63,32 +62,25 @@ class Result:
         return [cls(kind, 10**17) for kind in ("message", *(one.kind for one in artefacts.KINDS))]
 
 
-class ShowResults(Callback, code="qp"):
-    """Shows the results of a search starting at an offset."""
-
-    search_id: int
-    offset: int
-
-
 @shows("search")
 async def search(call: ChatContext) -> CommandReply:
     """Searches messages, memories and summaries of this space, best match first."""
     return page(call, await run_search(call, call.text, limit=page_size(call)))
 
 
-@pressed(ShowResults)
-async def turn_page(call: ChatContext, to: ShowResults) -> ButtonReply:
-    return page(call, await search_page(call, to.search_id, to.offset, page_size(call))).redraw()
+@action("qp")
+async def turn_page(call: ChatContext, search_id: int, offset: int) -> ButtonReply:
+    """Shows the results of a search starting at an offset."""
+    return page(call, await search_page(call, search_id, offset, page_size(call))).redraw()
 
 
 @action("qo")
 async def open_result(call: ChatContext, search_id: int, offset: int, result: Result) -> ButtonReply:
     """Opens a result; `offset` leads back to its page."""
-    back = ShowResults(search_id, offset)
     if result.kind == "message":
-        return await show_beside(call, back, result.id, "around")
+        return await show_beside(call, search_id, offset, result.id, "around")
     found = await open_known(call, search_id, result.kind, result.id)
-    rows = [[button("‹ Back to the results", back)]]
+    rows = [[button("‹ Back to the results", turn_page(search_id, offset))]]
     if isinstance(found, OpenedSummary):
         return ButtonReply(text=summary_page(call, found), rows=rows)
     if isinstance(found, OpenedArtefact):
@@ -103,7 +95,7 @@ async def go_along(
     call: ChatContext, search_id: int, offset: int, message_id: int, side: Literal["b", "a"]
 ) -> ButtonReply:
     """Shows the messages before (b) or after (a) one."""
-    return await show_beside(call, ShowResults(search_id, offset), message_id, "before" if side == "b" else "after")
+    return await show_beside(call, search_id, offset, message_id, "before" if side == "b" else "after")
 
 
 def page_size(call: ChatContext) -> int:
@@ -123,7 +115,7 @@ def page(call: ChatContext, results: SearchResults) -> CommandReply:
         lines.append(f"**{number}** · {heading}\n{passage(words_of(hit))}")
     rows = [[button(str(n), open_result(search_id, offset, Result(hit.kind, hit.id))) for n, hit in numbered]]
     steps = ("‹ Previous", "More ›")
-    rows += step_rows(offset, page_size(call), found.total, lambda to: ShowResults(search_id, to), steps)
+    rows += step_rows(offset, page_size(call), found.total, lambda to: turn_page(search_id, to), steps)
     return CommandReply("\n\n".join(lines), rows=rows, result=results)
 
 
@@ -155,10 +147,10 @@ def explain_nothing(results: SearchResults) -> str:
 
 
 async def show_beside(
-    call: ChatContext, back: ShowResults, message_id: int, side: Literal["around", "before", "after"]
+    call: ChatContext, search_id: int, offset: int, message_id: int, side: Literal["around", "before", "after"]
 ) -> ButtonReply:
     """Shows the messages around, before or after one."""
-    found = await messages_beside(call, back.search_id, message_id, side, AROUND if side == "around" else FARTHER)
+    found = await messages_beside(call, search_id, message_id, side, AROUND if side == "around" else FARTHER)
     first, last = found.messages[0], found.messages[-1]
     lines = [f"**{escape_markdown(shorten(first.place, 80))}**"] if first.place else []
     for hit in found.messages:
@@ -166,10 +158,10 @@ async def show_beside(
         lines.append(f"**{mark}{message_heading(call, hit, place=False)}**\n{passage(words_of(hit))}")
     steps = []
     if found.earlier:
-        steps.append(button("‹ Earlier", go_along(back.search_id, back.offset, first.id, "b")))
+        steps.append(button("‹ Earlier", go_along(search_id, offset, first.id, "b")))
     if found.later:
-        steps.append(button("Later ›", go_along(back.search_id, back.offset, last.id, "a")))
-    rows = [*([steps] if steps else []), [button("‹ Back to the results", back)]]
+        steps.append(button("Later ›", go_along(search_id, offset, last.id, "a")))
+    rows = [*([steps] if steps else []), [button("‹ Back to the results", turn_page(search_id, offset))]]
     return ButtonReply(text="\n\n".join(lines), rows=rows)
 
 

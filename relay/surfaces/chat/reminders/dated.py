@@ -9,9 +9,9 @@ from relay.commands.reminders.dated import PASSED, When, remind_of, reminder_tim
 from relay.core.models import Button, Rows
 from relay.core.text import shorten
 from relay.memory.rows.changes import MemoryChange
-from relay.surfaces.chat.callbacks import Callback, decode
+from relay.surfaces.chat.changes import acts_on
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import pressed
+from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.reminders.made import made_row
 from relay.surfaces.chat.reminders.wording import plain_moment
 from relay.surfaces.chat.reply import ButtonReply, button
@@ -24,25 +24,12 @@ OFFERS = ("⏰ Remind me?", "⏰ Move the reminder")
 HINTS: dict[When, str] = {"day": "", "eve": "", "hour": " (an hour before)"}
 
 
-class OfferReminder(Callback, code="rf"):
-    """Proposes times for a reminder."""
-
-    memory_id: int
-
-
-class RemindAt(Callback, code="rt"):
-    """Makes a reminder at one of them."""
-
-    memory_id: int
-    when: When
-
-
 def offer_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
     """Returns a button for each upcoming goal or event among the changes."""
     dated = {one.memory_id: one for one in changes if one.happens_at and one.status == "applied"}
     several = len(dated) > 1
     return [
-        [button(OFFERS[one.reminded] + f" {shorten(one.content, SHOWN)}" * several, OfferReminder(one.memory_id))]
+        [button(OFFERS[one.reminded] + f" {shorten(one.content, SHOWN)}" * several, press_offer(one.memory_id))]
         for one in list(dated.values())[:MOST]
     ]
 
@@ -50,31 +37,37 @@ def offer_rows(changes: Sequence[MemoryChange]) -> list[list[Button]]:
 def standing_offers(rows: Rows, changes: Sequence[MemoryChange]) -> list[list[Button]]:
     """Returns a message's rows of buttons without the offers for what was undone or discarded. Pure."""
     over = [one.memory_id for one in changes if one.status not in ("applied", "pending")]
-    return [list(row) for row in rows if not any(is_about(one, memory_id) for one in row for memory_id in over)]
+    offers = press_offer, press_time
+    return [list(row) for row in rows if not any(acts_on(one, memory, *offers) for one in row for memory in over)]
 
 
-@pressed(OfferReminder)
-async def press_offer(call: ChatContext, to: OfferReminder) -> ButtonReply:
-    """Shows the times in place of the offer, unless a reminder of the former date can have the same one."""
-    if (when := await same_time(call, to.memory_id)) is not None:
-        return await press_time(call, RemindAt(to.memory_id, when))
-    found = await reminder_times(call, to.memory_id)
+@action("rf")
+async def press_offer(call: ChatContext, memory_id: int) -> ButtonReply:
+    """Proposes times for a reminder in place of the offer, unless one of the former date can have the same time."""
+    if (when := await same_time(call, memory_id)) is not None:
+        return await _remind(call, memory_id, when)
+    found = await reminder_times(call, memory_id)
     if not found.times:
-        return ButtonReply(PASSED, rows=replace_rows(call, to.memory_id, []))
+        return ButtonReply(PASSED, rows=replace_rows(call, memory_id, []))
     now = datetime.now(UTC)
     rows = [
-        [button(f"⏰ {plain_moment(at, call.zone, now)}{HINTS[when]}", RemindAt(to.memory_id, when))]
+        [button(f"⏰ {plain_moment(at, call.zone, now)}{HINTS[when]}", press_time(memory_id, when))]
         for when, at in found.times.items()
     ]
-    return ButtonReply("When?", rows=replace_rows(call, to.memory_id, rows), result=found)
+    return ButtonReply("When?", rows=replace_rows(call, memory_id, rows), result=found)
 
 
-@pressed(RemindAt)
-async def press_time(call: ChatContext, to: RemindAt) -> ButtonReply:
+@action("rt")
+async def press_time(call: ChatContext, memory_id: int, when: When) -> ButtonReply:
+    """Makes a reminder at one of them."""
+    return await _remind(call, memory_id, when)
+
+
+async def _remind(call: ChatContext, memory_id: int, when: When) -> ButtonReply:
     """Makes the reminder, and shows its buttons in place of the times."""
-    made = await remind_of(call, to.memory_id, to.when)
-    when = plain_moment(made.next_at, call.zone, datetime.now(UTC)) if made.next_at else ""
-    return ButtonReply(f"I'll remind you: {when}", rows=replace_rows(call, to.memory_id, [made_row(made)]), result=made)
+    made = await remind_of(call, memory_id, when)
+    at = plain_moment(made.next_at, call.zone, datetime.now(UTC)) if made.next_at else ""
+    return ButtonReply(f"I'll remind you: {at}", rows=replace_rows(call, memory_id, [made_row(made)]), result=made)
 
 
 def replace_rows(call: ChatContext, memory_id: int, by: Sequence[list[Button]]) -> list[list[Button]]:
@@ -82,15 +75,9 @@ def replace_rows(call: ChatContext, memory_id: int, by: Sequence[list[Button]]) 
     rows: list[list[Button]] = []
     placed = False
     for row in call.said.rows:
-        if not any(is_about(one, memory_id) for one in row):
+        if not any(acts_on(one, memory_id, press_offer, press_time) for one in row):
             rows.append(list(row))
         elif not placed:
             placed = True
             rows += by
     return rows
-
-
-def is_about(one: Button, memory_id: int) -> bool:
-    """Tests whether a button offers, or makes, a reminder of a memory."""
-    found = decode(one.callback_data)
-    return isinstance(found, OfferReminder | RemindAt) and found.memory_id == memory_id
