@@ -294,6 +294,7 @@ async def test_signing_out_of_a_browser_ends_the_session(browser: Browser, site:
         keep = f"if (location.protocol === 'http:') sessionStorage.setItem('relay.token', '{token}')"
         async with visit(browser, site.origin, script=keep) as here:
             await here.page.goto(f"{site.origin}/#/settings")
+            await here.settle()  # the browser logs each request under way that the ended session refuses
             await here.page.get_by_role("button", name="Sign out").click()
             await expect(here.page.get_by_role("main")).to_contain_text("Open this page again")
             assert await here.page.evaluate("sessionStorage.length") == 0
