@@ -102,7 +102,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and (p_space ->> 'kind' = 'group' or r.user_id = p_user_id)
 $$;
 
--- Returns what a deleted reminder was before. Imported ones have no events, and are paused.
+-- Returns what a deleted reminder was before. Some imported ones have no events, and are paused.
 create or replace function relay.former_status(p_reminder relay.reminder) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when p_reminder.status <> 'deleted' then p_reminder.status when p_reminder.next_at is null then 'ended'
@@ -498,7 +498,7 @@ begin
 end $$;
 
 -- Fits an imported reminder to its space: it is for the space's own chat, whatever the file says, and waits until the
--- person resumes it.
+-- person resumes it, as the last of its events says. These know no messages and turns of another database.
 create or replace function relay.adopt_reminder(p_row jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_row || jsonb_build_object('user_id', coalesce(s.owner_id, (p_row ->> 'user_id')::bigint),
@@ -507,6 +507,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'rule', case when p_row ->> 'rule' ~ '^FREQ=[A-Z]{1,9}(;[A-Z]{1,12}=[A-Z0-9,+-]{1,80}){0,8}$' then p_row ->> 'rule'
             else '' end,
         'zone', case when exists (select from pg_timezone_names where name = p_row ->> 'zone') then p_row ->> 'zone'
-            else 'UTC' end)
+            else 'UTC' end,
+        'reminder_event', coalesce((
+            select jsonb_agg(e - array['outbox_id', 'turn_id'] || jsonb_build_object(
+                'user_id', coalesce(s.owner_id, (e ->> 'user_id')::bigint)) order by place)
+            from jsonb_array_elements(p_row -> 'reminder_event') with ordinality as r (e, place)), '[]')
+            || case when p_row ->> 'status' = 'ended' then '[]' else jsonb_build_array(
+                jsonb_build_object('kind', 'paused', 'at', now())) end)
     from space s where s.id = (p_row ->> 'space_id')::bigint
 $$;

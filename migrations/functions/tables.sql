@@ -102,8 +102,9 @@ comment on table relay.reminder is $${"class": "canonical", "words": ["text"], "
     "artefact": {"kind": "reminder",
         "author": "t.user_id",
         "found": "t.status in ('active', 'paused')",
+        "children": {"reminder_event": "reminder_id"},
         "adopt": "relay.adopt_reminder"}}$$;
-comment on table relay.reminder_event is $${"class": "operational", "other": ["kind", "detail"], "space": "reminder_id"}$$;
+comment on table relay.reminder_event is $${"class": "canonical", "other": ["kind", "detail"], "space": "reminder_id", "exported": "reminder"}$$;
 
 comment on table relay.heartbeat is $${"class": "operational", "words": ["checklist"], "other": ["zone", "outcome", "status"], "space": "space_id", "regroup": "follow", "erased": "blanked"}$$;
 

@@ -145,6 +145,15 @@ class CompositionRow:
 
 
 @frozen
+class EventRow:
+    """Something that happened to a reminder."""
+
+    kind: str
+    at: str
+    detail: str | None = None
+
+
+@frozen
 class ReminderRow:
     """A reminder, or an intent, which comes up when something is mentioned."""
 
@@ -153,6 +162,8 @@ class ReminderRow:
     rule: str = ""
     next_at: str | None = None
     about: str = ""
+    reminder_event: tuple[EventRow, ...] = ()
+    """What happened to it, oldest first."""
 
 
 @frozen

@@ -961,3 +961,35 @@ async def test_a_fact_that_got_another_kind_is_not_imported_again(
     await work.run()
     assert not +work.added
     assert await driver.known(private(ADA)) == ["likes tea"]
+
+
+async def test_the_history_of_a_reminder_is_exported_and_imported(
+    opened: Opened, driver: TurnDriver, embedded: Server, sql: Sql, tmp_path: Path
+) -> None:
+    if opened.server is not embedded:
+        pytest.skip("one backend is enough")
+    await driver.exchange(ADA, "Hello", "Hi.")
+    await sql(
+        "insert into reminder (space_id, user_id, bot_id, chat_id, text, zone, start_at, next_at, status, origin)"
+        " select id, %s, 1, %s, made.s, 'UTC', '2030-01-01 8:00', '2040-01-01 8:00Z', made.s, 'command'"
+        " from space, (values ('ended'), ('deleted')) as made (s)", ADA, ADA,
+    )  # fmt: skip
+    await sql(
+        "insert into reminder_event (reminder_id, kind, at, outbox_id, turn_id, detail)"
+        " select r.id, e.kind, e.at, e.outbox_id, e.outbox_id, e.detail from reminder r, ("
+        " values ('made', timestamptz '2029-12-31 8:00Z', null, null), ('fired', '2030-01-01 8:00Z', 1, null),"
+        " ('done', '2030-01-01 8:05Z', null, 'by hand')) as e (kind, at, outbox_id, detail)"
+    )
+    await driver.store.release()
+    settings = Settings(DATABASE_URL=embedded.url(opened.name), RELAY_DATA_DIR=tmp_path / "data", RELAY_ADMINS=str(ADA))
+    paths = await commands.export(settings, None, None, tmp_path)
+    lines = [one.partition(": ")[2] for one in paths[1].read_text().splitlines() if "2030-01-01" in one]
+    assert lines == ["rang", "done, by hand"] * 2
+    await sql("delete from reminder")
+    for _ in range(2):
+        await commands.take_in(settings, paths[0], None)
+    told = "select string_agg(e.kind, ' ' order by e.id), count(e.outbox_id), count(e.turn_id) from reminder r join "
+    assert await sql(f"{told} reminder_event e on e.reminder_id = r.id group by r.status order by r.status desc") == [
+        ("made fired done", 0, 0), ("made fired done paused", 0, 0),
+    ]  # fmt: skip
+    assert await sql("select relay.former_status(r) from reminder r where status = 'deleted'") == [("paused",)]

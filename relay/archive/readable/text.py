@@ -37,6 +37,9 @@ ACTS = {
     "said": "saying so",
 }
 PREFERENCE_STATES = {"under_review": "in doubt", "archived": "retired"}
+EVENTS = {"fired": "rang", "looked": "checked", "failed": "not delivered"}
+EVENTS_SHOWN = 10
+"""The most events of a reminder; the lines of the export hold all."""
 QUOTED = 80
 MEDIA = {"image": "picture", "document": "document"}
 NAME_LENGTH = 120
@@ -164,7 +167,11 @@ class Readable:
         if row["type"] == "intent":
             return f"- 💡 When “{_inline(made.about)}” comes up: {_inline(made.text)} ({made.status})\n"
         due = f", next {self._moment(made.next_at)}" if made.next_at else ""
-        return f"- ⏰ {_inline(made.text)} ({made.status}{', repeats' if made.rule else ''}{due})\n"
+        text = f"- ⏰ {_inline(made.text)} ({made.status}{', repeats' if made.rule else ''}{due})\n"
+        for one in made.reminder_event[-EVENTS_SHOWN:]:
+            detail = f", {_inline(one.detail)}" if one.detail else ""
+            text += f"  - {self._moment(one.at)}: {EVENTS.get(one.kind, one.kind)}{detail}\n"
+        return text
 
     def _enter_place(self) -> Iterator[str]:
         """Yields the heading of a conversation before its first words."""
