@@ -26,7 +26,8 @@ $$;
 -- that relay_finish saved and the server lost: it would be shown but not remembered.
 create or replace function public.relay_deliver(
     p_turn_id bigint, p_fence bigint, p_bot_id bigint, p_parts jsonb, p_answered boolean default false)
-returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp
+set plan_cache_mode = force_generic_plan as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
     uncertain integer[] := array(select seq from outbox where turn_id = held.id and status = 'sending');
@@ -82,7 +83,8 @@ end $$;
 -- to do (or queued messages wait), and which jobs are due.
 create or replace function public.relay_sent(
     p_turn_id bigint, p_fence bigint, p_results jsonb, p_done boolean)
-returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp
+set plan_cache_mode = force_generic_plan as $$
 declare
     held turn := relay.hold(p_turn_id, p_fence);
 begin

@@ -70,7 +70,8 @@ end $$;
 -- (null: nobody does), owed: kinds of jobs with due work.
 create or replace function public.relay_claim(
     p_bot_id bigint, p_worker uuid, p_limit integer, p_lease_seconds integer, p_running jsonb default '[]')
-returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp
+set plan_cache_mode = force_generic_plan as $$
 declare
     claimed jsonb := '[]';
     lost jsonb := case when p_running = '[]' then p_running else relay.renew(p_worker, p_running, p_lease_seconds) end;
@@ -190,7 +191,8 @@ end $$;
 create or replace function public.relay_intake(
     p_bot_id bigint, p_worker uuid, p_updates jsonb, p_limit integer, p_lease_seconds integer,
     p_running jsonb default '[]') returns jsonb
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+language plpgsql set search_path = relay, extensions, pg_temp
+set plan_cache_mode = force_generic_plan as $$
 declare
     given jsonb;
     one record;
