@@ -11,7 +11,16 @@ from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic import (
+    AfterValidator,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic.alias_generators import to_camel
 
 Id = Annotated[str, BeforeValidator(str)]
@@ -76,9 +85,24 @@ class WireModel(BaseModel):
 
     @classmethod
     def of(cls, source: object, **others: object) -> Self:
-        """Makes a model of an object: `others` are given, all other fields are its attributes of the same name."""
-        same = {name: getattr(source, name) for name in cls.model_fields.keys() - others.keys()}
-        return cls.model_validate(same | others)
+        """Makes a model of an object: `others` are given, all other fields are read from its attributes."""
+        return cls.model_validate(Joined(source, others))
+
+
+class Joined:
+    """An object with other values for some of its attributes."""
+
+    def __init__(self, source: object, others: Mapping[str, object]) -> None:
+        self._source = source
+        self._others = others
+
+    def __getattr__(self, name: str) -> object:
+        return self._others[name] if name in self._others else getattr(self._source, name)
+
+
+def source(path: str) -> Any:
+    """Declares that a field is read from another attribute, or from an attribute of that one: since.messages."""
+    return Field(validation_alias=AliasPath(*path.split(".")))
 
 
 class WireInput(WireModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from relay.commands.contexts.composition import (
     compose,
@@ -17,14 +17,15 @@ from relay.commands.contexts.composition import (
     use_composition,
 )
 from relay.core.limits import COMPOSED_BUDGET, COMPOSED_PARTS, MOST_BUDGET
-from relay.memory.rows.contexts.composition import ComposedPart, ComposeRequest, CompositionPlan, PartAsked
-from relay.surfaces.http.api.contexts.convert import composition_line, composition_record, short
+from relay.memory.rows.contexts.composition import ComposeRequest, PartAsked
 from relay.surfaces.http.api.contexts.files import Format, download, downloads, listing_what_holds_it, sent
 from relay.surfaces.http.api.contexts.names import (
     Budget,
     CompositionId,
+    CompositionName,
     Name,
     ProjectId,
+    VersionName,
     in_composition,
     in_project,
     number_of,
@@ -33,7 +34,7 @@ from relay.surfaces.http.api.contexts.records import CompositionLine, Compositio
 from relay.surfaces.http.api.contexts.versions import CompressionSettings
 from relay.surfaces.http.api.paging import Page, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, begin_writing
-from relay.surfaces.http.wire import WireInput, WireModel
+from relay.surfaces.http.wire import Id, WireInput, WireModel, source
 
 router = APIRouter(prefix="/memory", tags=["compositions"], route_class=WritingRoute)
 
@@ -81,7 +82,7 @@ class CompositionAsked(WireInput):
 class Choice(WireModel):
     """A version to choose from."""
 
-    version_id: str
+    version_id: VersionName = source("name")
     tokens: int
 
 
@@ -89,30 +90,30 @@ class PlannedComponent(WireModel):
     """What would be included of a session. `estimate`: about how many tokens. `reason`: asked, fits, best or new.
     `since`: what its version lacks, such as 2 messages; empty: nothing."""
 
-    session_id: str
+    session_id: Id
     title: str | None
-    original_tokens: int
-    version_id: str
+    original_tokens: Annotated[int, BeforeValidator(lambda tokens: tokens or 0)] = source("tokens")
+    version_id: VersionName = source("version")
     allocation: int | None
     estimate: int
     reason: str | None
-    since: str
+    since: str = source("since.told")
     versions: list[Choice]
 
 
 class CompositionPreview(WireModel):
     """What composing would do. `toMake`: how many versions would be made first."""
 
-    total_token_budget: int
-    total_tokens: int
-    to_make: int
-    components: list[PlannedComponent]
+    total_token_budget: int = source("budget")
+    total_tokens: int = source("total")
+    to_make: int = source("new")
+    components: list[PlannedComponent] = source("parts")
 
 
 class CompositionMade(WireModel):
     """A requested composition."""
 
-    composition_id: str
+    composition_id: CompositionName = source("id")
     status: Literal["making", "ready", "over", "failed"]
 
 
@@ -128,7 +129,7 @@ async def list_all(ctx: Reading, page: Page, project_id: ProjectId) -> Any:
     """Lists a project's compositions, newest first."""
     there = await in_project(ctx, project_id)
     found = await project_compositions(there, page.offset, page.limit)
-    return page.page_of("compositions", [composition_line(one) for one in found.compositions], found.total)
+    return page.page_of("compositions", found.compositions, found.total)
 
 
 @router.post(
@@ -143,33 +144,11 @@ async def make(
     """Composes sessions, or previews that. 200: a preview. 201: it is ready. 202: versions are made first."""
     there = await in_project(ctx, project_id)
     if body.preview:
-        return sent(preview(await plan_composition(there, body.request())))
+        return sent(CompositionPreview.of(await plan_composition(there, body.request())))
     async with begin_writing(there, request) as written:
         made = await compose(written, body.request())
     response.status_code = 202 if made.status == "making" else 201
-    return CompositionMade(composition_id=f"c{made.id}", status=made.status)
-
-
-def preview(plan: CompositionPlan) -> CompositionPreview:
-    """Returns a plan as it is sent."""
-    return CompositionPreview(
-        total_token_budget=plan.budget,
-        total_tokens=plan.total,
-        to_make=plan.new,
-        components=[planned(part) for part in plan.parts],
-    )
-
-
-def planned(part: ComposedPart) -> PlannedComponent:
-    """Returns a planned part as it is sent."""
-    return PlannedComponent.of(
-        part,
-        session_id=str(part.session_id),
-        original_tokens=part.tokens or 0,
-        version_id=short(part.version),
-        since=part.since.told,
-        versions=[Choice(version_id=short(one.name), tokens=one.tokens) for one in part.versions],
-    )
+    return made
 
 
 @router.get(
@@ -179,7 +158,7 @@ async def read(ctx: Reading, composition_id: CompositionId, format: Format = "js
     """Returns a composition, or its text as a file."""
     there, number = await in_composition(ctx, composition_id)
     if format == "json":
-        return composition_record(await open_composition(there, number))
+        return CompositionRecord.of_row(await open_composition(there, number))
     return download(await export_composition(there, number, format))
 
 

@@ -7,20 +7,20 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from relay.commands.contexts.library import link_session, storage_statistics, suggest, unlink_session
 from relay.commands.contexts.space_settings import merge_settings, show_settings
 from relay.commands.history.session_search import FoundInSession, conditions_of, search_sessions
 from relay.core.limits import COMPOSED_BUDGET, REASON_LENGTH
 from relay.memory.contexts.markers import round_weight
-from relay.memory.rows.contexts.library import StorageStatistics, Suggestion
+from relay.memory.rows.contexts.library import StorageStatistics
 from relay.memory.rows.search import SearchQuery, Weights
-from relay.surfaces.http.api.contexts.convert import short
-from relay.surfaces.http.api.contexts.names import Budget, Name, SomeProject, in_project, number_of
+from relay.surfaces.http.api.contexts.names import Budget, Name, SomeProject, VersionName, in_project, number_of
+from relay.surfaces.http.api.contexts.records import Registered
 from relay.surfaces.http.api.paging import Page, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import GivenTime, WireInput, WireModel, wire
+from relay.surfaces.http.wire import GivenTime, Id, WireInput, WireModel, source, wire
 
 router = APIRouter(prefix="/memory", tags=["library"], route_class=WritingRoute)
 
@@ -40,18 +40,18 @@ class SuggestionAsked(WireInput):
 class SuggestedSession(WireModel):
     """A past session that fits. Without a version it is its original; `make`: a version would have to be made."""
 
-    session_id: str
+    session_id: Id
     title: str | None
-    opening: str | None
-    version_id: str | None
-    relevance_score: float
-    matched_topics: list[str]
-    matched_files: list[str]
-    suggested_tokens: int
+    opening: str | None = source("first")
+    version_id: VersionName | None = source("version")
+    relevance_score: float = source("score")
+    matched_topics: list[str] = source("topics")
+    matched_files: list[str] = source("files")
+    suggested_tokens: int = source("tokens")
     make: bool
     linked: str | None
-    registered: bool
-    last_used: datetime
+    registered: Registered
+    last_used: datetime = source("used_at")
 
 
 class Suggestions(WireModel):
@@ -112,11 +112,11 @@ class Hit(WireModel):
     """Something found. `score`: 1 for the best, falling by rank. `matched`: the conditions, which all hold. Words of
     the snippet that match are between U+0002 and U+0003."""
 
-    session_id: str
-    version_id: str | None
+    session_id: Id
+    version_id: Annotated[str, BeforeValidator("v{:03}".format)] | None = source("version")
     message_id: str | None
-    score: float
-    snippet: str
+    score: Annotated[float, BeforeValidator(lambda rank: round(1 / rank, 3))] = source("rank")
+    snippet: str = source("text")
     at: datetime
     matched: list[str]
 
@@ -150,38 +150,14 @@ async def search(ctx: Reading, page: Page, asked: Annotated[SearchAsked, Query()
 
 def hit(one: FoundInSession, matched: tuple[str, ...]) -> Hit:
     """Returns a hit as it is sent."""
-    return Hit.of(
-        one,
-        session_id=str(one.session_id),
-        version_id=None if one.version is None else f"v{one.version:03}",
-        message_id=f"m{one.id}" if one.kind == "message" else None,
-        score=round(1 / one.rank, 3),
-        snippet=one.text,
-        matched=matched,
-    )
+    return Hit.of(one, message_id=f"m{one.id}" if one.kind == "message" else None, matched=matched)
 
 
-@router.post("/suggest")
-async def suggest_sessions(ctx: Reading, body: SuggestionAsked) -> Suggestions:
+@router.post("/suggest", response_model=Suggestions)
+async def suggest_sessions(ctx: Reading, body: SuggestionAsked) -> Any:
     """Returns up to five past sessions that fit, best first, each with what fits into the rest of the budget."""
     there = await in_project(ctx, body.project_id)
-    return Suggestions(suggestions=[suggested(one) for one in await suggest(there, body.query, body.budget)])
-
-
-def suggested(one: Suggestion) -> SuggestedSession:
-    """Returns a suggestion as it is sent."""
-    return SuggestedSession.of(
-        one,
-        session_id=str(one.session_id),
-        opening=one.first,
-        version_id=short(one.version) if one.version else None,
-        relevance_score=one.score,
-        matched_topics=one.topics,
-        matched_files=one.files,
-        suggested_tokens=one.tokens,
-        registered=one.registered is not None,
-        last_used=one.used_at,
-    )
+    return {"suggestions": await suggest(there, body.query, body.budget)}
 
 
 @router.post("/links", status_code=201)

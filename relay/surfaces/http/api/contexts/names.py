@@ -6,7 +6,7 @@ import re
 from typing import Annotated
 
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from relay.commands.context import CommandContext
 from relay.commands.contexts.projects import go_to
@@ -31,6 +31,19 @@ Name = Annotated[str, Field(max_length=64)]
 """A name in a body; an unknown one answers 404."""
 Budget = Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET)]
 """A budget, in tokens."""
+
+
+def short(name: str) -> str:
+    """Returns a version's short name, without the way it was made: v002."""
+    return name.partition("_")[0]
+
+
+ProjectName = Annotated[str, BeforeValidator("t{}".format)]
+MarkerName = Annotated[str, BeforeValidator("p{}".format)]
+MessageName = Annotated[str, BeforeValidator("m{}".format)]
+CompositionName = Annotated[str, BeforeValidator("c{}".format)]
+VersionName = Annotated[str, BeforeValidator(short)]
+"""Names as they are sent, of numbers; a version's, of its whole name."""
 
 
 def number_of(name: str, prefix: str = "") -> int:

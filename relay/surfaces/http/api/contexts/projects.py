@@ -10,16 +10,15 @@ from fastapi import APIRouter, Depends, Query, Response
 from relay.commands.contexts.library import register_session, unregister_session
 from relay.commands.contexts.projects import list_projects, open_project, read_record
 from relay.commands.history.sessions import sessions
-from relay.surfaces.http.api.contexts.convert import (
-    composition_record,
-    display_name,
-    project_line,
-    session_line,
-    session_record,
-)
 from relay.surfaces.http.api.contexts.files import listing_what_holds_it, sent
 from relay.surfaces.http.api.contexts.names import ProjectId, SessionId, in_project, number_of
-from relay.surfaces.http.api.contexts.records import CompositionRecord, ProjectLine, SessionLine, SessionRecord
+from relay.surfaces.http.api.contexts.records import (
+    CompositionRecord,
+    ProjectLine,
+    SessionLine,
+    SessionRecord,
+    display_name,
+)
 from relay.surfaces.http.api.paging import Page, Paging, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
 from relay.surfaces.http.wire import WireInput, WireModel
@@ -59,7 +58,7 @@ Few = Annotated[Paging, Depends(few)]
 async def list_all(ctx: Reading, page: Page, registered: bool = False) -> Any:
     """Lists the projects whose memory you see, the last used first. `registered`: those with registered sessions."""
     found = await list_projects(ctx, registered, page.offset, page.limit)
-    return page.page_of("projects", [project_line(one) for one in found.projects], found.total)
+    return page.page_of("projects", [*map(ProjectLine.of_row, found.projects)], found.total)
 
 
 @router.get("/{projectId}", response_model=Manifest)
@@ -74,8 +73,8 @@ async def show_manifest(ctx: Reading, page: Few, project_id: ProjectId) -> Respo
         display_name=display_name(found.name, found.chat_id, found.topic_id),
         created_at=found.created_at,
         last_modified=found.accessed,
-        sessions={str(one.session.id): session_record(one) for one in found.sessions},
-        compositions={f"c{one.id}": composition_record(one) for one in found.compositions},
+        sessions={str(one.session.id): SessionRecord.of_row(one) for one in found.sessions},
+        compositions={f"c{one.id}": CompositionRecord.of_row(one) for one in found.compositions},
         settings=dict(opened.settings),
         total=found.total,
         next=page.next_of(found.total),
@@ -88,7 +87,7 @@ async def list_sessions(ctx: Reading, page: Page, project_id: ProjectId) -> Any:
     """Lists a project's sessions, newest first; those linked from other projects come last on the first page."""
     there = await in_project(ctx, project_id)
     found = await sessions(there, page.offset, page.limit)
-    return page.page_of("sessions", [session_line(one) for one in (*found.sessions, *found.linked)], found.total)
+    return page.page_of("sessions", [*found.sessions, *found.linked], found.total)
 
 
 @router.post("/{projectId}/sessions/{sessionId}", status_code=201, responses={200: {"model": SessionRecord}})
@@ -101,7 +100,7 @@ async def register(
     await register_session(there, number)
     if was is not None:
         response.status_code = 200
-    return session_record(await read_record(there, number))
+    return SessionRecord.of_row(await read_record(there, number))
 
 
 @router.delete("/{projectId}/sessions/{sessionId}", status_code=204)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -10,9 +10,8 @@ from pydantic import Field
 from relay.commands.contexts.pruning import MOST_PRUNED, NOTHING_DROPPED, prune, restore_versions
 from relay.commands.contexts.versions import versions_named
 from relay.core.errors import NotFound
-from relay.surfaces.http.api.contexts.convert import short, version_record
 from relay.surfaces.http.api.contexts.files import listing_what_holds_it
-from relay.surfaces.http.api.contexts.names import Name, SessionId, VersionId, in_session, number_of
+from relay.surfaces.http.api.contexts.names import Name, SessionId, VersionId, VersionName, in_session, number_of
 from relay.surfaces.http.api.contexts.records import CompressionRecord
 from relay.surfaces.http.caller import Writing, WritingRoute
 from relay.surfaces.http.wire import WireInput, WireModel
@@ -45,7 +44,7 @@ class VersionsToRestore(WireInput):
 class Restored(WireModel):
     """The versions that were brought back."""
 
-    version_ids: list[str]
+    version_ids: list[VersionName]
 
 
 @router.delete("/sessions/{sessionId}/versions/{versionId}", status_code=204)
@@ -58,14 +57,14 @@ async def drop(ctx: Writing, session_id: SessionId, version_id: VersionId, force
         await prune(there, [found[0].id], force)
 
 
-@router.post("/versions/prune")
-async def prune_some(ctx: Writing, body: Pruning) -> Pruned:
+@router.post("/versions/prune", response_model=Pruned)
+async def prune_some(ctx: Writing, body: Pruning) -> Any:
     """Drops versions of a session, all or none."""
     there, number = await in_session(ctx, body.session_id)
     found = await versions_named(there, number, body.version_ids)
     with listing_what_holds_it():
         gone = await prune(there, [one.id for one in found], body.force)
-    return Pruned(pruned=[version_record(one) for one in gone], undo=f"{body.session_id}-{gone[0].id}")
+    return {"pruned": gone, "undo": f"{body.session_id}-{gone[0].id}"}
 
 
 @router.post("/versions/restore")
@@ -76,4 +75,4 @@ async def restore(ctx: Writing, body: VersionsToRestore) -> Restored:
     if session != body.session_id:
         raise NotFound(NOTHING_DROPPED)
     back = await restore_versions(there, number_of(version))
-    return Restored(version_ids=[short(one.name) for one in back])
+    return Restored(version_ids=[one.name for one in back])

@@ -1,11 +1,24 @@
-"""Models of sessions, versions, markers and compositions over HTTP."""
+"""Models of sessions, versions, markers and compositions over HTTP, which are read from the results of commands."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from relay.surfaces.http.wire import WireModel
+from pydantic import AliasChoices, AliasPath, BeforeValidator, Field, model_validator
+
+from relay.memory.contexts.markers import name_weight, remove_markers
+from relay.memory.rows.contexts import projects
+from relay.memory.rows.contexts.composition import ComposedPart, Composition
+from relay.memory.rows.contexts.projects import Project
+from relay.memory.rows.sessions import SaidWords
+from relay.surfaces.http.api.contexts.names import CompositionName, MarkerName, MessageName, ProjectName, VersionName
+from relay.surfaces.http.wire import Id, Joined, WireModel, source
+
+Number = Annotated[int, BeforeValidator(len)]
+"""How many there are in a list."""
+Registered = Annotated[bool, BeforeValidator(lambda at: at is not None)]
+"""Whether a session is registered, from the time when it was."""
 
 
 class KeepitStats(WireModel):
@@ -19,30 +32,30 @@ class KeepitStats(WireModel):
 class CompressionRecord(WireModel):
     """A version of a session."""
 
-    version_id: str
+    version_id: str = source("short")
     name: str
-    file: str
+    file: Annotated[str, BeforeValidator("{}.jsonl".format)] = source("name")
     created_at: datetime
     settings: dict[str, Any]
     output_tokens: int | None
     output_messages: int | None
-    compression_ratio: float | None
-    keepit_stats: KeepitStats
-    source_version: str | None
+    compression_ratio: float | None = source("ratio")
+    keepit_stats: KeepitStats = source("keepit")
+    source_version: VersionName | None = source("source")
     status: Literal["due", "ready", "failed"]
     error: str | None
     done: int | None
     """How many pieces of a version that is being made are done."""
     total: int | None
-    last_used: datetime | None
-    used_in_compositions: int
+    last_used: datetime | None = source("last_used_at")
+    used_in_compositions: Number = source("compositions")
     active: bool
     """Whether a running session began with a composition that holds it."""
-    fresh: int
+    fresh: int = source("since.messages")
     """How many messages its session has received since. `changed`: how many that it was made from were edited or
     replaced; `marked`: how many markers were set."""
-    changed: int
-    marked: int
+    changed: int = source("since.changes")
+    marked: int = source("since.markers")
     tainted: bool
     """Whether it holds text that others wrote."""
 
@@ -57,17 +70,22 @@ class Position(WireModel):
 class Marker(WireModel):
     """A passage to keep."""
 
-    marker_id: str
-    message_uuid: str
+    marker_id: MarkerName = source("id")
+    message_uuid: MessageName = source("message_id")
     weight: float
-    label: str
+    label: Annotated[str, BeforeValidator(name_weight)] = source("weight")
     """The name of the weight: pinned, critical, important, notable, minor, hint or faint."""
     content: str
     position: Position
     context: str
     created_at: datetime
-    survived_in: list[str]
-    summarized_in: list[str]
+    survived_in: list[VersionName] = source("survived")
+    summarized_in: list[VersionName] = source("summarized")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _locate(cls, one: object) -> object:
+        return Joined(one, {"position": one})
 
 
 class SessionMetadata(WireModel):
@@ -77,27 +95,31 @@ class SessionMetadata(WireModel):
     primary_topics: list[str]
 
 
+def _begin(first: SaidWords | None) -> str:
+    return remove_markers(first.text)[:200] if first else ""
+
+
 class SessionHead(WireModel):
     """What lists and records have of a session."""
 
-    session_id: str
+    session_id: Id = source("id")
     title: str | None
-    original_tokens: int
-    original_messages: int
-    first_timestamp: datetime
-    last_timestamp: datetime | None
-    registered_at: datetime | None
-    last_accessed: datetime | None
-    current: bool
+    original_tokens: int = source("tokens")
+    original_messages: int = source("messages")
+    first_timestamp: datetime = Field(validation_alias=AliasChoices(AliasPath("first", "at"), "began"))
+    last_timestamp: datetime | None = source("ended")
+    registered_at: datetime | None = source("registered")
+    last_accessed: datetime | None = source("accessed")
+    current: bool = source("present")
     """Whether it is the running session."""
-    opening: str
+    opening: Annotated[str, BeforeValidator(_begin)] = source("first")
     """The beginning of its first message."""
 
 
 class SessionLine(SessionHead):
     """A session in a list."""
 
-    registered: bool
+    registered: Registered
     topics: list[str]
     markers: int
     versions: int
@@ -111,79 +133,120 @@ class SessionLine(SessionHead):
 class SessionRecord(SessionHead):
     """A session of the memory system."""
 
-    project_id: str
+    project_id: ProjectName
     metadata: SessionMetadata
     keepit_markers: list[Marker]
     compressions: list[CompressionRecord]
+
+    @classmethod
+    def of_row(cls, row: projects.SessionRecord) -> SessionRecord:
+        """Makes it of a session with its markers and versions."""
+        name = display_name(row.place, row.chat_id, row.topic_id)
+        return cls.of(
+            row.session,
+            project_id=row.thread_id,
+            metadata={"project_name": name, "primary_topics": row.session.topics},
+            keepit_markers=row.markers,
+            compressions=row.versions,
+        )
 
 
 class ProjectLine(WireModel):
     """A project in a list."""
 
-    project_id: str
+    project_id: ProjectName = source("id")
     display_name: str
-    chat_id: str
-    topic_id: str
-    space: Literal["private", "group"]
+    chat_id: Id
+    topic_id: Id
+    space: Literal["private", "group"] = source("space.kind")
     created_at: datetime
-    last_accessed: datetime | None
+    last_accessed: datetime | None = source("accessed")
     sessions: int
     registered: int
     tokens: int
     messages: int
 
+    @classmethod
+    def of_row(cls, row: Project) -> ProjectLine:
+        """Makes it of a project."""
+        return cls.of(row, display_name=display_name(row.name, row.chat_id, row.topic_id))
+
+
+def display_name(name: str | None, chat_id: int, topic_id: int) -> str:
+    """Returns the display name of a project. `name`: of its topic and group."""
+    if name or topic_id:
+        return name or f"Topic {topic_id}"
+    return "Private chat" if chat_id > 0 else "Group" if chat_id < 0 else "Terminal"
+
 
 class Component(WireModel):
     """A session in a composition. `requestedVersion` and `requestedAllocation`: what was asked for."""
 
-    session_id: str
-    version_id: str
-    requested_version: str
-    requested_allocation: int | None
+    session_id: Id
+    version_id: VersionName = source("version")
+    requested_version: Annotated[str, BeforeValidator(lambda name: name or "auto")] = source("asked.version")
+    requested_allocation: int | None = source("asked.allocation")
     order: int
-    token_contribution: int | None
+    token_contribution: int | None = source("tokens")
     allocation: int | None
-    recompress: dict[str, Any] | None
+    recompress: Annotated[dict[str, Any] | None, BeforeValidator(lambda given: given or None)] = source(
+        "asked.recompress"
+    )
     title: str | None
-    opening: str
+    opening: Annotated[str, BeforeValidator(lambda words: remove_markers(words or ""))] = source("words")
     """The beginning of the session's first message."""
     status: Literal["ready", "making", "gone"]
     """gone: its version was pruned; the composition keeps its text."""
     reason: str | None
-    since: str
+    since: str = source("since.told")
     """What its version lacks of the session by now, such as 2 messages; empty: nothing."""
+
+    @classmethod
+    def of_part(cls, part: ComposedPart, order: int) -> Component:
+        """Makes it of a composition's part."""
+        return cls.of(part, order=order, status="making" if part.due else "gone" if part.gone else "ready")
 
 
 class CompositionHead(WireModel):
     """What lists and records have of a composition."""
 
-    composition_id: str
+    composition_id: CompositionName = source("id")
     name: str
     created_at: datetime
     total_tokens: int | None
     total_messages: int | None
-    used_in_sessions: list[str]
+    used_in_sessions: list[Id] = source("used_in")
     status: Literal["making", "ready", "over", "failed"]
 
 
 class CompositionLine(CompositionHead):
     """A composition in a list. `components`: how many sessions it has."""
 
-    components: int
+    components: Number = source("parts")
 
 
 class CompositionRecord(CompositionHead):
     """A composition. `outputFile`: the name of its download; null: there is nothing to download yet."""
 
-    project_id: str
+    project_id: ProjectName = source("thread_id")
     components: list[Component]
     output_file: str | None
-    output_format: Literal["markdown", "jsonl", "both"]
-    total_token_budget: int
+    output_format: Literal["markdown", "jsonl", "both"] = source("format")
+    total_token_budget: int = source("budget")
     strategy: Literal["equal", "recency", "proportional"]
     active: int
     """How many running sessions began with it."""
     error: str | None
+
+    @classmethod
+    def of_row(cls, row: Composition) -> CompositionRecord:
+        """Makes it of a composition."""
+        files = {"markdown": "composed.md", "jsonl": "composed.jsonl", "both": f"{row.name}.zip"}
+        return cls.of(
+            row,
+            components=[Component.of_part(part, order) for order, part in enumerate(row.parts, 1)],
+            output_file=None if row.total_tokens is None else files[row.format],
+        )
 
 
 class Row(WireModel):

@@ -24,12 +24,20 @@ from relay.commands.memory.access import GONE
 from relay.core.errors import NotFound
 from relay.memory.contexts.markers import round_weight
 from relay.memory.contexts.settings import LEAST_RATIO, MOST_RATIO, Level
-from relay.surfaces.http.api.contexts.convert import marker, session_record
-from relay.surfaces.http.api.contexts.names import MarkerId, Name, SessionId, in_session, number_of
+from relay.memory.rows.contexts.markers import Keepit
+from relay.surfaces.http.api.contexts.names import (
+    MarkerId,
+    MarkerName,
+    MessageName,
+    Name,
+    SessionId,
+    in_session,
+    number_of,
+)
 from relay.surfaces.http.api.contexts.records import Marker, SessionRecord
 from relay.surfaces.http.api.paging import Page, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import WireInput, WireModel
+from relay.surfaces.http.wire import WireInput, WireModel, source
 
 router = APIRouter(prefix="/memory", tags=["sessions"], route_class=WritingRoute)
 
@@ -40,7 +48,7 @@ Aggressiveness = Literal["light", "minimal", "moderate", "aggressive"]
 class Message(WireModel):
     """A message as it was said."""
 
-    message_uuid: str
+    message_uuid: MessageName = source("id")
     role: str
     name: str | None
     text: str
@@ -76,7 +84,7 @@ class DecayAsked(WireInput):
 class JudgedMarker(WireModel):
     """A marker, and whether it survives."""
 
-    marker_id: str
+    marker_id: MarkerName = source("id")
     weight: float
     survives: bool
 
@@ -99,7 +107,7 @@ class DecayShown(WireModel):
 async def show_session(ctx: Reading, session_id: SessionId) -> SessionRecord:
     """Returns a session with its markers and versions."""
     there, number = await in_session(ctx, session_id)
-    return session_record(await read_record(there, number))
+    return SessionRecord.of_row(await read_record(there, number))
 
 
 @router.get("/sessions/{sessionId}/messages", response_model=paged("messages", Message))
@@ -114,7 +122,7 @@ async def list_messages(
     since = None if after is None or page.offset else int(after[1:])
     found = await read_original(there, number, page.offset, page.limit, since)
     here = dataclasses.replace(page, offset=found.offset or page.offset)
-    return here.page_of("messages", [Message.of(one, message_uuid=f"m{one.id}") for one in found.messages], found.total)
+    return here.page_of("messages", found.messages, found.total)
 
 
 @router.get("/sessions/{sessionId}/keepits", response_model=paged("markers", Marker))
@@ -122,23 +130,23 @@ async def list_markers(ctx: Reading, page: Page, session_id: SessionId) -> Any:
     """Lists a session's markers, the most important first."""
     there, number = await in_session(ctx, session_id)
     found = await keepits(there, number, page.offset, page.limit)
-    return page.page_of("markers", [marker(one) for one in found.keepits], found.total)
+    return page.page_of("markers", found.keepits, found.total)
 
 
-@router.post("/sessions/{sessionId}/keepits", status_code=201)
-async def keep(ctx: Writing, session_id: SessionId, body: NewMarker) -> Marker:
+@router.post("/sessions/{sessionId}/keepits", status_code=201, response_model=Marker)
+async def keep(ctx: Writing, session_id: SessionId, body: NewMarker) -> Keepit:
     """Marks a passage of a message. One that is marked already gets this weight."""
     there, number = await in_session(ctx, session_id)
     passage = Passage(message_id=number_of(body.message_uuid, "m"), session_id=number, text=body.text)
     done = await keep_passage(there, passage, round_weight(Decimal(str(body.weight))), "http")
-    return marker(require_marker(done))
+    return require_marker(done)
 
 
-@router.put("/sessions/{sessionId}/keepits/{markerId}")
-async def weigh(ctx: Writing, session_id: SessionId, marker_id: MarkerId, body: NewWeight) -> Marker:
+@router.put("/sessions/{sessionId}/keepits/{markerId}", response_model=Marker)
+async def weigh(ctx: Writing, session_id: SessionId, marker_id: MarkerId, body: NewWeight) -> Keepit:
     """Gives a marker another weight. The message stays as it is, and so do versions that were made before."""
     there, number = await find_marker(ctx, session_id, marker_id)
-    return marker(require_marker(await weigh_keepit(there, number, round_weight(Decimal(str(body.weight))))))
+    return require_marker(await weigh_keepit(there, number, round_weight(Decimal(str(body.weight)))))
 
 
 @router.delete("/sessions/{sessionId}/keepits/{markerId}", status_code=204)
@@ -164,9 +172,8 @@ async def judge(ctx: Reading, body: DecayAsked, full: bool = False) -> DecayShow
     there, number = await in_session(ctx, body.session_id)
     level: Level | None = "light" if body.aggressiveness == "minimal" else body.aggressiveness
     found = await preview_decay(there, number, body.compression_ratio, level, body.session_distance)
-    shown: list[FullyJudgedMarker | JudgedMarker] = []
-    for one in found.markers:
-        judged = JudgedMarker(marker_id=f"p{one.id}", weight=float(one.weight), survives=one.survives)
-        margin = float(one.weight - found.threshold)
-        shown.append(FullyJudgedMarker(**judged.model_dump(), content=one.content, margin=margin) if full else judged)
+    shown = [
+        FullyJudgedMarker.of(one, margin=one.weight - found.threshold) if full else JudgedMarker.of(one)
+        for one in found.markers
+    ]
     return DecayShown(markers=shown, threshold=float(min(found.threshold, Decimal(1))))

@@ -23,14 +23,13 @@ from relay.commands.history.sessions import open_session
 from relay.core.errors import BudgetUsedUp
 from relay.memory.contexts.settings import LEAST_RATIO, MOST_RATIO, MOST_TIERS
 from relay.memory.rows.contexts.versions import OpenedVersion
-from relay.surfaces.http.api.contexts.convert import rows, version_record
 from relay.surfaces.http.api.contexts.files import download, downloads, sent
-from relay.surfaces.http.api.contexts.names import Name, SessionId, VersionId, in_session
+from relay.surfaces.http.api.contexts.names import MarkerName, Name, SessionId, VersionId, in_session
 from relay.surfaces.http.api.contexts.records import CompressionRecord, Row
 from relay.surfaces.http.api.contexts.sessions import Aggressiveness
 from relay.surfaces.http.api.paging import Page
 from relay.surfaces.http.caller import Reading, begin_writing
-from relay.surfaces.http.wire import WireInput, WireModel
+from relay.surfaces.http.wire import WireInput, WireModel, source
 
 router = APIRouter(prefix="/memory", tags=["versions"])
 
@@ -92,18 +91,18 @@ class VersionAsked(CompressionSettings):
 class Estimate(WireModel):
     """The approximate size and cost of a version."""
 
-    output_tokens: int
-    output_messages: int
+    output_tokens: int = source("estimated_tokens")
+    output_messages: int = source("estimated_messages")
     compression_ratio: float
-    cost_usd: float | None
+    cost_usd: float | None = source("cost")
 
 
 class KeepitEstimate(WireModel):
     """Which markers it would keep. `threshold`: the highest of its stretches; null without markers."""
 
     threshold: float | None
-    preserved: int
-    summarized: int
+    preserved: int = source("keeps")
+    summarized: int = source("summarises")
 
 
 class VersionPreview(WireModel):
@@ -114,16 +113,16 @@ class VersionPreview(WireModel):
     keepit: KeepitEstimate
     thresholds: list[float]
     settings: dict[str, Any]
-    input_tokens: int
-    input_messages: int
+    input_tokens: int = source("tokens")
+    input_messages: int = source("messages")
     may_make: bool
-    unavailable: str
+    unavailable: str = source("no_model")
 
 
 class VersionMade(WireModel):
     """A requested version."""
 
-    version_id: str
+    version_id: str = source("short")
     status: Literal["due", "ready", "failed"]
 
 
@@ -146,7 +145,7 @@ class OriginalRecord(WireModel):
 class MarkerOfOne(WireModel):
     """A marker that only one of two versions kept."""
 
-    marker_id: str
+    marker_id: MarkerName = source("id")
     weight: float
     content: str
 
@@ -166,12 +165,11 @@ async def list_all(ctx: Reading, page: Page, session_id: SessionId) -> VersionLi
     there, number = await in_session(ctx, session_id)
     session = await open_session(there, number)
     found = await list_versions(there, number, page.offset, page.limit)
-    return VersionList(
+    return VersionList.of(
+        found,
         session_id=session_id,
         original_tokens=session.tokens,
         original_messages=session.messages,
-        versions=[version_record(one) for one in found.versions],
-        total=found.total,
         next=page.next_of(found.total),
     )
 
@@ -198,35 +196,22 @@ async def make(request: Request, response: Response, ctx: Reading, session_id: S
         shown = await compress(there, Wish(settings=settings), number, source)
         return sent(preview(shown))
     if not body.again and (there_already := await find_made(there, number, settings, source)):
-        return sent(VersionMade(version_id=there_already.short, status="ready"))
+        return sent(VersionMade.of(there_already, status="ready"))
     async with begin_writing(there, request) as written:
         made = await make_version(written, number, settings, source)
     if made.version is None:
         raise BudgetUsedUp(made.detail)
     response.status_code = 201 if made.version.status == "ready" else 202
-    return VersionMade(version_id=made.version.short, status=made.version.status)
+    return made.version
 
 
 def preview(shown: CompressionPreview) -> VersionPreview:
     """Returns a preview as it is sent."""
-    return VersionPreview(
-        estimate=Estimate(
-            output_tokens=shown.estimated_tokens,
-            output_messages=shown.estimated_messages,
-            compression_ratio=round(shown.tokens / max(1, shown.estimated_tokens), 1),
-            cost_usd=shown.cost,
-        ),
-        keepit=KeepitEstimate(
-            threshold=max(map(float, shown.thresholds), default=None),
-            preserved=shown.keeps,
-            summarized=shown.summarises,
-        ),
-        thresholds=[float(one) for one in shown.thresholds],
-        settings=dict(shown.settings),
-        input_tokens=shown.tokens,
-        input_messages=shown.messages,
-        may_make=shown.may_make,
-        unavailable=shown.no_model,
+    ratio = round(shown.tokens / max(1, shown.estimated_tokens), 1)
+    return VersionPreview.of(
+        shown,
+        estimate=Estimate.of(shown, compression_ratio=ratio),
+        keepit=KeepitEstimate.of(shown, threshold=max(shown.thresholds, default=None)),
     )
 
 
@@ -259,8 +244,7 @@ async def read_as_said(ctx: CommandContext, number: int, format: Literal["json",
 
 def opened_record(opened: OpenedVersion) -> OpenedRecord:
     """Returns a version with its text as it is sent."""
-    record = version_record(opened.version)
-    return OpenedRecord(**dict(record), rows=rows(opened.rows), left_out=opened.left_out)
+    return OpenedRecord.of(opened.version, rows=opened.rows, left_out=opened.left_out)
 
 
 @router.get("/sessions/{sessionId}/compare")
@@ -269,9 +253,4 @@ async def compare(ctx: Reading, session_id: SessionId, a: str, b: str) -> Compar
     there, number = await in_session(ctx, session_id)
     first, second = await versions_named(there, number, [a, b])
     found = await compare_versions(there, first.id, second.id)
-    return Comparison(
-        a=opened_record(found.a),
-        b=opened_record(found.b),
-        only_a=[MarkerOfOne.of(one, marker_id=f"p{one.id}") for one in found.only_a],
-        only_b=[MarkerOfOne.of(one, marker_id=f"p{one.id}") for one in found.only_b],
-    )
+    return Comparison.of(found, a=opened_record(found.a), b=opened_record(found.b))
