@@ -9,14 +9,11 @@ from relay.surfaces.chat.contexts.buttons import ListVersions, OpenSession, Remo
 from relay.surfaces.chat.contexts.draft import Draft
 from relay.surfaces.chat.contexts.markers import keepit
 from relay.surfaces.chat.contexts.pruning import SelectVersion
+from relay.surfaces.chat.memory import cards
+from relay.surfaces.chat.memory.origin import show_origin
 from relay.surfaces.chat.memory_buttons import (
-    ForgetMemory,
-    ListPast,
     OpenMemory,
-    RestoreMemory,
     ShowControls,
-    TraceMemory,
-    UndoInCard,
 )
 from relay.surfaces.chat.memory_views import View
 from relay.surfaces.chat.preferences.pages import show_card
@@ -212,14 +209,14 @@ CASES: dict[str, Case] = {
     "history.why.explain_turn": Case(chat=("/why",), cli=("why",), http=(("GET", "/api/turns/5/why"),)),
     "memory.browse.list_memories": Case(chat=("/memory",), cli=("memory",), http=(("GET", "/api/memories"),)),
     "memory.browse.list_past": Case(
-        chat=("/memory 3", ListPast(3, 1)), cli=("memory history 3",), http=(("GET", "/api/memories/3/history"),)
+        chat=("/memory 3", cards.show_past(3, 1)), cli=("memory history 3",), http=(("GET", "/api/memories/3/history"),)
     ),
     "memory.browse.open_memory": Case(chat=("/memory", OpenMemory(3, View())), http=(("GET", "/api/memories/3"),)),
     "memory.browse.trace_memory": Case(
-        chat=("/memory 1", TraceMemory(1, View())), cli=("memory show 1",), http=(("GET", "/api/memories/1/source"),)
+        chat=("/memory 1", show_origin(1, View())), cli=("memory show 1",), http=(("GET", "/api/memories/1/source"),)
     ),
     "memory.change.forget_memory": Case(
-        chat=("/memory 3", ForgetMemory(3, View())), http=(("DELETE", "/api/memories/3"),)
+        chat=("/memory 3", cards.press_forget(3, View())), http=(("DELETE", "/api/memories/3"),)
     ),
     "memory.change.merge_memories": Case(
         cli=("memory merge 1 3 'Sails for tea'",),
@@ -231,7 +228,7 @@ CASES: dict[str, Case] = {
         http=(("PATCH", "/api/memories/3", {"text": "Sails a kayak"}),),
     ),
     "memory.change.restore_memory": Case(
-        chat=("/memory 4", RestoreMemory(4, View())),
+        chat=("/memory 4", cards.press_restore(4, View())),
         cli=("memory restore 4",),
         http=(("POST", "/api/memories/4/restore", {}),),
     ),
@@ -242,7 +239,7 @@ CASES: dict[str, Case] = {
         chat=("/memory off",), cli=("memory off",), http=(("PUT", "/api/memories/settings", {"on": False}),)
     ),
     "memory.decide.decide": Case(
-        chat=("/memory 3", UndoInCard(5, View())), cli=("memory undo 5",), http=(("POST", "/api/changes/5/undo"),)
+        chat=("/memory 3", cards.undo(5, View())), cli=("memory undo 5",), http=(("POST", "/api/changes/5/undo"),)
     ),
     "memory.decide.list_changes": Case(
         chat=("/memory changes",), cli=("memory changes",), http=(("GET", "/api/memories/changes"),)

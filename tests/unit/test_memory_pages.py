@@ -17,7 +17,8 @@ from relay.memory.calls.base import decode_row
 from relay.memory.rows.changes import ChangePage, ListedChange
 from relay.memory.rows.memories import MemoryLine, MemoryPage, MemorySource, OpenedMemory, Posted
 from relay.surfaces.chat.links import link_to
-from relay.surfaces.chat.memory.cards import card, cut_around, origin, quote
+from relay.surfaces.chat.memory.cards import card
+from relay.surfaces.chat.memory.origin import cut_around, origin, quote
 from relay.surfaces.chat.memory_pages import CommandReply, cut_units, history_page, list_page, people_page
 from relay.surfaces.chat.memory_views import CHOSEN, View
 from relay.surfaces.telegram.formatting.format import Formatted, format_reply

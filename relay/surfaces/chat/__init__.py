@@ -18,6 +18,7 @@ from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS
 from relay.surfaces.chat.history import digest, search, summary, why
 from relay.surfaces.chat.memory import (
     browse,
+    cards,
     controls,
     decisions,
     erase,

@@ -8,13 +8,6 @@ from relay.surfaces.chat.callbacks import AboutSpace, AboutTurn, Callback
 from relay.surfaces.chat.memory_views import HistoryView, View
 
 
-class MemoryCallback(Callback):
-    """A button on a memory's card; `view` leads back to the list."""
-
-    memory_id: int
-    view: View
-
-
 class ListMemories(AboutSpace, code="ml"):
     """Shows a page of the memories. Space 0 is the person's own."""
 
@@ -25,53 +18,10 @@ class ListPeople(AboutSpace, code="mb"):
     """Shows the people of a group, to choose one."""
 
 
-class OpenMemory(MemoryCallback, code="mo"):
-    """Opens a memory from a list."""
-
-
-class TraceMemory(MemoryCallback, code="mw"):
-    """Shows where a memory came from."""
-
-
-class PinMemory(MemoryCallback, code="mp"):
-    """Pins a memory: it comes first in every prompt."""
-
-
-class UnpinMemory(MemoryCallback, code="mq"):
-    """Unpins a memory."""
-
-
-class ValidateMemory(MemoryCallback, code="mg"):
-    """Says that a memory is right."""
-
-
-class ForgetMemory(MemoryCallback, code="mf"):
-    """Forgets a memory; the same page has a button that undoes it."""
-
-
-class RestoreMemory(MemoryCallback, code="mr"):
-    """Restores a memory that was archived or replaced."""
-
-
-class ListPast(Callback, code="mh"):
-    """Shows a page of one memory's changes."""
+class OpenMemory(Callback, code="mo"):
+    """Opens a memory from a list; `view` leads back to it."""
 
     memory_id: int
-    page: int
-
-
-class RestoreWording(Callback, code="mv"):
-    """Restores a memory's wording from before a change."""
-
-    memory_id: int
-    change_id: int
-    page: int
-
-
-class UndoInCard(Callback, code="mu"):
-    """Undoes the last change of an open memory."""
-
-    change_id: int
     view: View
 
 

@@ -20,7 +20,7 @@ HOW = (
 )
 FOR_OTHERS = "In this group, my admins set that. `/digest now` shows the last 24 hours."
 NOTHING_WORTH_TELLING = "Nothing in the last 24 hours was worth a digest."
-CLOCK = re.compile(r"at (\d{1,2})(?:[:.](\d{2}))?")
+CLOCK = re.compile(r"(?:at )?(\d{1,2})(?:[:.](\d{2}))?")
 
 
 @shows("digest")
@@ -33,7 +33,7 @@ async def digest(call: ChatContext) -> CommandReply:
         return CommandReply(text, private=call.space.kind == "private", result=written)
     if word in ("on", "off"):
         choice = await digest_command(call, word == "on")
-    elif word == "at" or word.startswith("at "):
+    elif word:
         choice = await digest_command(call, True, read_clock(word))
     else:
         choice = await digest_command(call)
@@ -44,10 +44,10 @@ async def digest(call: ChatContext) -> CommandReply:
 
 
 def read_clock(word: str) -> time:
-    """Parses `at 7:30`. Raises `OutOfRange` for anything else."""
+    """Parses `at 7:30` or `7:30`. Raises `OutOfRange` for anything else."""
     found = CLOCK.fullmatch(word)
     if found is None or int(found[1]) > 23 or int(found[2] or 0) > 59:
-        raise OutOfRange("At what time? For example: /digest at 7:30")
+        raise OutOfRange("Say on, off, now or a time. For example: /digest at 7:30")
     return time(int(found[1]), int(found[2] or 0))
 
 
@@ -59,8 +59,8 @@ def say_choice(choice: DigestChoice) -> str:
     if choice.at is None:
         return f"Every night I'll send a silent digest of the day {where}, unless there's nothing to report."
     return (
-        f"Every day at {clock(choice.at)} I'll send a silent digest {where}: what's due that day, then the day "
-        "before. I won't send one if there's nothing to report."
+        f"Every day at {clock(choice.at)} I'll send a silent digest {where}: what's due that day, and what "
+        "happened the day before. I won't send one if there's nothing to report."
     )
 
 

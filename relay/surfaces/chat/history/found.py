@@ -10,7 +10,7 @@ from relay.memory.derivations.artefacts import artefact_kind
 from relay.memory.rows.search import KnownHit
 from relay.memory.rows.search_context import ContextMessage, OpenedArtefact, OpenedMemory, OpenedSummary
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.memory.cards import name_of, quote
+from relay.surfaces.chat.memory.origin import name_of, quote
 from relay.surfaces.chat.memory_pages import cut_units
 from relay.surfaces.chat.times import day, moment
 

@@ -1,24 +1,30 @@
-"""Renders one memory as a page with buttons, its history and its origin. Pure."""
+"""Renders one memory as a page, and its history, with the buttons that change it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable
 from datetime import tzinfo
 
-from relay.commands.memory.browse import PAGE
+from relay.commands.memory import browse as commands
+from relay.commands.memory.access import find_change
+from relay.commands.memory.change import MemoryPatch, PatchedMemory, forget_memory, patch_memory, restore_memory
+from relay.commands.memory.decide import decide
+from relay.core.errors import Conflict, NotAllowed
 from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.changes import MemoryPast
-from relay.memory.rows.memories import MemorySource, OpenedMemory
-from relay.surfaces.chat import memory_buttons as buttons
-from relay.surfaces.chat.links import link_to
+from relay.memory.rows.memories import OpenedMemory
+from relay.surfaces.chat.changes import change_line
+from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.chat.handlers import action, pressed
+from relay.surfaces.chat.memory.decisions import outcome_line
+from relay.surfaces.chat.memory.origin import quote, show_origin
+from relay.surfaces.chat.memory_buttons import EditMemory, ListChanges, ListMemories, OpenMemory
 from relay.surfaces.chat.memory_pages import cut_units, history_lines, page_buttons, pages_of
 from relay.surfaces.chat.memory_views import HistoryView, View
-from relay.surfaces.chat.reply import CommandReply, arrange, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, arrange, button
 from relay.surfaces.chat.times import moment
 
-AROUND = 600
-"""Characters of a source to quote."""
 KINDS = ("fact", "preference", "decision", "event", "person", "goal", "feeling", "learning")
 UNDO = {
     "supersede": "↩ Undo replacing",
@@ -30,14 +36,6 @@ UNDO = {
     "pin": "↩ Undo pinning",
     "unpin": "↩ Undo unpinning",
 }
-BY_SOMEBODY = {"forward": "forwarded from ", "bot": "sent through the bot "}
-WORDS_OF = {
-    "caption": "the caption of a file",
-    "reply": "a replied-to file",
-    "paid media": "paid media",
-    "users shared": "shared people",
-}
-"""Names of block marks in which other people's words can be; any other mark is its own name."""
 STATUS = {
     "pending": "⏳ Waiting for a tap; I'm not using it yet.",
     "superseded": "⇢ Replaced by something newer; I no longer use it.",
@@ -45,6 +43,95 @@ STATUS = {
     "forgotten": "🧠 Forgotten; I no longer use it.",
     "discarded": "✖ Undone or discarded; I'm not using it.",
 }
+SURE = "✔ Thanks. I'm sure of it now."
+TOAST = 190
+"""The most characters in a line that pops up."""
+
+
+@pressed(OpenMemory)
+async def show_card(call: ChatContext, to: OpenMemory) -> ButtonReply:
+    return open_card(call, await commands.open_memory(call, to.memory_id), to.view).redraw()
+
+
+@action("mp")
+async def pin(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
+    """Pins a memory: it comes first in every prompt."""
+    return await _change(call, memory_id, view, patch_memory(call, memory_id, MemoryPatch(pinned=True)))
+
+
+@action("mq")
+async def unpin(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
+    """Unpins a memory."""
+    return await _change(call, memory_id, view, patch_memory(call, memory_id, MemoryPatch(pinned=False)))
+
+
+@action("mg")
+async def confirm(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
+    """Says that a memory is right."""
+    return await _change(call, memory_id, view, patch_memory(call, memory_id, MemoryPatch(confirmed=True)), SURE)
+
+
+@action("mf")
+async def press_forget(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
+    """Forgets a memory; the same page has a button that undoes it."""
+    return await _change(call, memory_id, view, forget_memory(call, memory_id))
+
+
+@action("mr")
+async def press_restore(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
+    """Restores a memory that was archived or replaced."""
+    return await _change(call, memory_id, view, restore_memory(call, memory_id))
+
+
+@action("mu")
+async def undo(call: ChatContext, change_id: int, view: View) -> ButtonReply:
+    """Undoes the last change of an open memory."""
+    place = await find_change(call, change_id)
+    note = outcome_line(await decide(call, change_id, "undo"), "undo")
+    return await _reopen(call, place.replaced or place.memory_id or 0, view, note)
+
+
+@action("mh")
+async def show_past(call: ChatContext, memory_id: int, page: int) -> ButtonReply:
+    """Shows a page of one memory's changes."""
+    return (await _past(call, memory_id, page)).redraw()
+
+
+@action("mv")
+async def restore_wording(call: ChatContext, memory_id: int, change_id: int, page: int) -> ButtonReply:
+    """Restores a memory's wording from before a change."""
+    note = await _note(restore_memory(call, memory_id, change_id))
+    return (await _past(call, memory_id, page, note)).redraw(shorten(note, TOAST))
+
+
+async def _change(
+    call: ChatContext, memory_id: int, view: View, work: Awaitable[PatchedMemory], otherwise: str = "Nothing to change."
+) -> ButtonReply:
+    return await _reopen(call, memory_id, view, await _note(work, otherwise))
+
+
+async def _reopen(call: ChatContext, memory_id: int, view: View, note: str) -> ButtonReply:
+    """Redraws a memory, with a line about what was just done."""
+    return open_card(call, await commands.open_memory(call, memory_id), view, note).redraw(shorten(note, TOAST))
+
+
+async def _note(work: Awaitable[PatchedMemory], otherwise: str = "Nothing to change.") -> str:
+    """Does the work, and returns a line about what changed. A refusal becomes the line, so the card can be redrawn."""
+    try:
+        done = await work
+    except (Conflict, NotAllowed) as refusal:
+        return str(refusal)
+    return " ".join(map(change_line, done.changed.changes)) or otherwise
+
+
+async def _past(call: ChatContext, memory_id: int, page: int, note: str = "") -> CommandReply:
+    found = await commands.list_past(call, memory_id, (max(page, 1) - 1) * commands.PAGE)
+    return past_page(found.memory, found.past, found.yours, call.zone, note)
+
+
+def open_card(call: ChatContext, opened: commands.ShownMemory, view: View, note: str = "") -> CommandReply:
+    """Renders a memory in full. `note`: a line about what was just done."""
+    return card(opened.memory, view, call.zone, call.user_id, opened.yours, note, opened.editable)
 
 
 def card(
@@ -96,27 +183,23 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> lis
     """Returns the buttons for a memory, and the one back to the list."""
     number, rows = row.id, []
     if edits and row.status != "active":
-        rows.append([button("✎ Edit", buttons.EditMemory(number))])
+        rows.append([button("✎ Edit", EditMemory(number))])
     if yours and row.status == "active":
-        pin = (
-            button("Unpin", buttons.UnpinMemory(number, view))
-            if row.pinned
-            else button("📌 Pin", buttons.PinMemory(number, view))
-        )
-        rows.append([button("✎ Edit", buttons.EditMemory(number))] if edits else [])
-        rows[-1] += [button("🗑 Forget", buttons.ForgetMemory(number, view)), pin]
+        pinned = button("Unpin", unpin(number, view)) if row.pinned else button("📌 Pin", pin(number, view))
+        rows.append([button("✎ Edit", EditMemory(number))] if edits else [])
+        rows[-1] += [button("🗑 Forget", press_forget(number, view)), pinned]
         if not row.validated_at:
-            rows[-1].append(button("✔ Confirm", buttons.ValidateMemory(number, view)))
-    more = [button("Source", buttons.TraceMemory(number, view)), button("🕘 History", buttons.ListPast(number, 1))]
+            rows[-1].append(button("✔ Confirm", confirm(number, view)))
+    more = [button("Source", show_origin(number, view)), button("🕘 History", show_past(number, 1))]
     if row.replaced_by:
-        more.append(button("⇢ What replaced it", buttons.OpenMemory(row.replaced_by, view)))
+        more.append(button("⇢ What replaced it", OpenMemory(row.replaced_by, view)))
     if yours and row.status in ("archived", "superseded"):
-        more.append(button("♻ Restore", buttons.RestoreMemory(number, view)))
+        more.append(button("♻ Restore", press_restore(number, view)))
     if row.last and row.last.action in UNDO:
-        more.append(button(UNDO[row.last.action], buttons.UndoInCard(row.last.id, view)))
+        more.append(button(UNDO[row.last.action], undo(row.last.id, view)))
     if row.status == "pending":
-        more.append(button("⏳ Keep or discard…", buttons.ListChanges(row.space_id, HistoryView(waiting=True))))
-    return [*rows, *arrange(more, 2), [button("‹ Back", buttons.ListMemories(row.space_id, view))]]
+        more.append(button("⏳ Keep or discard…", ListChanges(row.space_id, HistoryView(waiting=True))))
+    return [*rows, *arrange(more, 2), [button("‹ Back", ListMemories(row.space_id, view))]]
 
 
 def describe_learning(row: OpenedMemory, viewer: int) -> str:
@@ -134,98 +217,16 @@ def describe_learning(row: OpenedMemory, viewer: int) -> str:
 
 def past_page(row: OpenedMemory, past: MemoryPast, yours: bool, zone: tzinfo, note: str = "") -> CommandReply:
     """Lists a memory's changes, newest first, with buttons that restore earlier wordings. `yours`: this person may."""
-    page, pages = past.offset // PAGE + 1, pages_of(past.total)
+    page, pages = past.offset // commands.PAGE + 1, pages_of(past.total)
     at = f" ({page} of {pages})" if pages > 1 else ""
     lines = history_lines(past.changes, "", zone)
     text = f"**History of #{row.number}**{at}\n\n{quote(cut_units(row.content, 300))}\n\n{lines}"
     restores = [
-        button(f"♻ Restore {number}", buttons.RestoreWording(row.id, change.id, page))
+        button(f"♻ Restore {number}", restore_wording(row.id, change.id, page))
         for number, change in enumerate(past.changes, 1)
         if yours and change.restores
     ]
-    rows = [*arrange(restores, 4), page_buttons(page, pages, lambda page: buttons.ListPast(row.id, page))]
-    rows.append([button("‹ Back", buttons.OpenMemory(row.id, View()))])
+    rows = [*arrange(restores, 4), page_buttons(page, pages, lambda page: show_past(row.id, page))]
+    rows.append([button("‹ Back", OpenMemory(row.id, View()))])
     said = f"\n\n{escape_sentence(note)}" if note else ""
     return CommandReply(text + said, rows=[one for one in rows if one])
-
-
-def origin(row: OpenedMemory, source: MemorySource, view: View, zone: tzinfo, viewer: int, chat: str) -> CommandReply:
-    """Shows where a memory came from. `chat`: the group's name, if it is known."""
-    said, where = source.said, place_of(source, chat)
-    lines = [f"**Where #{row.number} is from**", quote(cut_units(row.content, 300))]
-    if source.elsewhere:
-        lines.append("It comes from another chat, which I don't show here.")
-    elif said is not None:
-        who = "I" if said.role == "assistant" else name_of(said.user_id, said.name, viewer)
-        lines.append(f"{who} said, {moment(said.at, zone)}{where}:")
-        lines.append(quote(cut_around(said.text, row.content)) if said.text.strip() else "(no text)")
-    elif row.by == "user":
-        who = name_of(row.subject_id, row.subject, viewer)
-        lines.append(f"{who} told me with /remember, {moment(source.at, zone)}{where}.")
-    else:
-        lines.append(f"Learned {moment(source.at, zone)}{where}. The original message is gone.")
-    if row.tainted and not source.elsewhere:
-        lines.append(f"The message included other people's words: {escape_markdown(foreign(source))}.")
-    if source.answer is not None and not source.elsewhere:
-        lines.append(f"I noted it in my answer of {moment(source.answer.at, zone)}:")
-        lines.append(quote(cut_around(source.answer.text, row.content, AROUND // 2)))
-    link = link_to(source.posted, source.topic_id)
-    if link:
-        lines.append(f"[Go to the message]({link})")
-    back = [button("‹ Back", buttons.OpenMemory(row.id, view))]
-    return CommandReply("\n\n".join(line for line in lines if line), rows=[back])
-
-
-def name_of(user_id: int | None, name: str | None, viewer: int) -> str:
-    """Names the author of a message, for the person who asks."""
-    return "You" if user_id == viewer else escape_markdown(shorten(name or "Someone", 60))
-
-
-def place_of(source: MemorySource, chat: str) -> str:
-    """Names the chat and topic in which a memory was learned, if they are known."""
-    if source.chat_id is None:
-        return ""
-    if source.chat_id == 0:
-        return " in the terminal"
-    group = escape_markdown(f"“{shorten(chat, 60)}”") if chat else "a group"
-    topic = escape_markdown(f"“{shorten(source.topic, 60)}”") if source.topic and source.topic_id else ""
-    where = " in our private chat" if source.chat_id > 0 else f" in {group}"
-    return where + (f", topic {topic}" if topic else "")
-
-
-def foreign(source: MemorySource) -> str:
-    """Lists the other people's words that a turn read."""
-    parts = source.said.foreign if source.said else ()
-    found = []
-    for part in parts:
-        kind = str(part.kind or "text").replace("_", " ")
-        by = f" by {part.author}" if part.author else ""
-        if kind in BY_SOMEBODY:
-            found.append(BY_SOMEBODY[kind] + (part.author or "someone"))
-        else:
-            found.append(WORDS_OF.get(kind, f"a {kind}") + by)
-    if any(str(tool).startswith("web_") for tool in source.tools or []):
-        found.append("web pages that I read")
-    replied = source.reply_to
-    if replied and not replied.own:
-        found.append(f"a message by {replied.by or 'someone'} that was replied to")
-    return cut_units("; ".join(dict.fromkeys(found)), 200) or "earlier in that conversation"
-
-
-def cut_around(text: str, about: str, length: int = AROUND) -> str:
-    """Returns the part of a text around the longest word that it shares with another."""
-    if len(text) <= length:
-        return text
-    lower = text.lower()
-    words: Sequence[str] = sorted(about.lower().split(), key=len, reverse=True)
-    found = next((at for word in words if len(word) > 3 and (at := lower.find(word)) >= 0), 0)
-    start = max(0, min(found - length // 3, len(text) - length))
-    end = start + length
-    return ("…" if start else "") + text[start:end].strip() + ("…" if end < len(text) else "")
-
-
-def quote(text: str) -> str:
-    """Quotes a text verbatim in Markdown, line by line."""
-    lines = [line for line in (" ".join(line.split()) for line in text.splitlines()) if line]
-    # The first character is a reference, so that the line does not become a list, rule or heading.
-    return "\n".join(f"> &#{ord(line[0])};{' ' * (line[1:2] == ' ')}{escape_markdown(line[1:])}" for line in lines)

@@ -11,8 +11,8 @@ from relay.memory.rows.memories import KeepableMessage
 from relay.surfaces.chat.changes import SHOULD_I_REMEMBER
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import answers, pressed, shows
-from relay.surfaces.chat.memory.cards import quote
 from relay.surfaces.chat.memory.forgetting import as_code
+from relay.surfaces.chat.memory.origin import quote
 from relay.surfaces.chat.memory_buttons import DecideChange, EditMemory, KeepAnswer
 from relay.surfaces.chat.memory_pages import cut_units
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question

@@ -224,7 +224,7 @@ def describe_feedback(done: Feedback) -> str:
     said = escape_markdown(", ".join(one.words for one in done.patterns))
     if new := [row for row in done.acts if row.new]:
         return f"{escape_markdown(describe_acting(new))}.{describe_remembered(done.remembered)}"
-    acting = {(row.type, row.pattern) for row in done.acts}
+    acting = {(row.type, row.name) for row in done.acts}
     already = [one.words for one in done.patterns if (one.type, one.pattern) in acting]
     if len(already) == len(done.patterns):
         return f"🏷 Noted: {said}. I follow that already.{describe_remembered(done.remembered)}"
