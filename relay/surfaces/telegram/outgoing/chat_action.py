@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
@@ -22,3 +23,13 @@ async def show_action(messenger: Messenger, address: Request, action: str) -> No
         with contextlib.suppress(MessengerError):
             await messenger.call("sendChatAction", **address, action=action)
         await asyncio.sleep(SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def shown(messenger: Messenger, address: Request, action: str) -> AsyncIterator[None]:
+    """Shows an action during the block."""
+    showing = asyncio.create_task(show_action(messenger, address, action))
+    try:
+        yield
+    finally:
+        showing.cancel()

@@ -10,7 +10,6 @@ import structlog
 
 from relay.core import metrics
 from relay.core.errors import ChatGone, MessengerError
-from relay.core.frozen import frozen
 from relay.core.ports import Messenger, TextToSpeech
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Delivered, Part, PartResult, Request, StoredPart
@@ -35,18 +34,9 @@ async def allow_everywhere() -> bool:
     return True
 
 
-Note = Callable[[ClaimedTurn, str], Awaitable[None]]
-"""Called with a turn and the reason, before the turn is closed; twice if the process ends in between."""
-
-
-@frozen
-class Undelivered:
-    """Callbacks for replies that could not be delivered."""
-
-    refused: Note
-    """Telegram refuses part of a reply although the chat exists."""
-    gone: Note
-    """The chat is gone."""
+OnRefused = Callable[[ClaimedTurn, str, bool], Awaitable[None]]
+"""Called with a turn, the reason, and whether the chat is gone, if Telegram refuses part of a reply: before the turn is
+closed, and twice if the process ends in between."""
 
 
 class Delivery:
@@ -60,10 +50,10 @@ class Delivery:
         voice: TextToSpeech | None = None,
         operates: Operates = is_nobody,
         exports: Exports | None = None,
-        undelivered: Undelivered | None = None,
+        on_refused: OnRefused | None = None,
     ) -> None:
         """`operates`: whether a turn's user is an admin, who sees the cause of an error in their own chat."""
-        self._undelivered = undelivered
+        self._on_refused = on_refused
         self._store = store
         self._bot_id = bot_id
         self._sender = Sender(store, messenger, bot_id, voice, operates, exports)
@@ -114,14 +104,9 @@ class Delivery:
                 if "text" in part.request:
                     ended.add(part.chat_id)
                 results.append(part.make_failed(refused))
-        refused = await self._report(turn, refused, gone)
-        return replace(await self._store.store_sent(turn, results, True), refused=refused)
-
-    async def _report(self, turn: ClaimedTurn, refused: str, gone: bool) -> str:
-        """Reports why a part was refused (empty: none was). Returns it; empty if the chat is gone."""
-        if refused and self._undelivered:
-            await (self._undelivered.gone if gone else self._undelivered.refused)(turn, refused)
-        return "" if gone else refused
+        if refused and self._on_refused:
+            await self._on_refused(turn, refused, gone)
+        return replace(await self._store.store_sent(turn, results, True), refused="" if gone else refused)
 
     async def echo(self, turn: ClaimedTurn, heard: int, request: Request) -> None:
         """Posts the transcript of a message once, before its turn is answered.

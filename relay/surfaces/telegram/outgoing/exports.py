@@ -8,14 +8,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from relay.archive.packed import pack
-from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import RelayError
 from relay.core.models import Export, File, Space
 from relay.core.ports import Messenger
 from relay.memory.rows.delivery import Request
 from relay.memory.store import Store
-from relay.surfaces.telegram.outgoing import chat_action
-from relay.surfaces.telegram.outgoing.insist import Stopped
+from relay.surfaces.telegram.outgoing.chat_action import shown
+from relay.surfaces.telegram.outgoing.insist import run_or_stop
 
 
 class NotPacked(RelayError):
@@ -43,21 +42,13 @@ class Exports:
         # Requests that an earlier version stored name no reader.
         space, reader = Space(**stored["space"]), stored.get("reader", 0)
         wanted = Export(request["file"]["name"], space, stored["title"], stored["zone"], reader)
-        stop = stop or asyncio.Event()
-        shown = asyncio.create_task(chat_action.show_action(self._messenger, at, "upload_document"))
         try:
-            async with contextlib.AsyncExitStack() as held:
-                if await wait_or_cancel(stop, self._take_place(held)) is None:
-                    raise Stopped
-                archive = await wait_or_cancel(stop, pack(self._store, wanted, self._version, self._folder))
-                if archive is None:
-                    raise Stopped
-                with archive:
+            async with shown(self._messenger, at, "upload_document"), contextlib.AsyncExitStack() as held:
+                await run_or_stop(self._take_place(held), stop)
+                with await run_or_stop(pack(self._store, wanted, self._version, self._folder), stop) as archive:
                     yield File(wanted.name, archive)
         except OSError as error:
             raise NotPacked() from error
-        finally:
-            shown.cancel()
 
     async def _take_place(self, held: contextlib.AsyncExitStack) -> bool:
         """Waits for the lock, and holds it until the stack is closed."""

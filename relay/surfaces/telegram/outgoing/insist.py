@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
+from relay.conversation.cancellation import wait_or_cancel
 from relay.core import metrics
 from relay.core.errors import (
     DeliveryUncertain,
@@ -61,6 +62,14 @@ async def sleep_or_stop(seconds: float, stop: asyncio.Event | None) -> None:
             await stop.wait()
     if stop.is_set():
         raise Stopped
+
+
+async def run_or_stop(work: Awaitable[T], stop: asyncio.Event | None) -> T:
+    """Returns the result of some work, which is not None. Raises `Stopped` as soon as `stop` is set."""
+    done = await wait_or_cancel(stop or asyncio.Event(), work)
+    if done is None:
+        raise Stopped
+    return done
 
 
 async def call_until_answered(

@@ -9,6 +9,8 @@ from collections.abc import Callable
 import structlog
 
 from relay.archive.packed import TooMuchToSend
+from relay.commands.session.voice import OFF, SILENT
+from relay.core import metrics
 from relay.core.errors import (
     ChatGone,
     ChatMigrated,
@@ -24,12 +26,18 @@ from relay.core.ports import Messenger, TextToSpeech
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import PartResult, Request, StoredPart
 from relay.memory.store import Store
+from relay.surfaces.telegram.outgoing.chat_action import shown
 from relay.surfaces.telegram.outgoing.delivery_recovery import Search
 from relay.surfaces.telegram.outgoing.exports import Exports, NotPacked
 from relay.surfaces.telegram.outgoing.files import choose_method
-from relay.surfaces.telegram.outgoing.insist import RetryPauses, Stopped, call_until_answered, sleep_or_stop
+from relay.surfaces.telegram.outgoing.insist import (
+    RetryPauses,
+    Stopped,
+    call_until_answered,
+    run_or_stop,
+    sleep_or_stop,
+)
 from relay.surfaces.telegram.outgoing.requests import address_of, plainer, silent_line
-from relay.surfaces.telegram.outgoing.speech import Speech
 
 log = structlog.get_logger()
 
@@ -61,7 +69,8 @@ class Sender:
         operates: Operates,
         exports: Exports | None,
     ) -> None:
-        self._speech = Speech(messenger, voice)
+        """`voice`: None if no engine is installed."""
+        self._voice = voice
         self._operates = operates
         self._exports = exports
         self._store = store
@@ -108,7 +117,7 @@ class Sender:
     async def _say(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> int:
         """Sends a part as a voice note; if that is impossible, a line that says why."""
         try:
-            return await self._send(turn, row, stop, await self._speech.of(row.request, stop))
+            return await self._send(turn, row, stop, await self._speak(row.request, stop))
         except ChatMigrated:
             raise
         except Stopped:
@@ -123,6 +132,14 @@ class Sender:
             line = f"🔇 I couldn't say this aloud: {why}"
         # It stays marked as a voice note, so that it is not taken for the answer's last message.
         return await self._send_instead(turn, row, {**silent_line(line), "say": {}})
+
+    @metrics.time_stage("speak")
+    async def _speak(self, request: Request, stop: asyncio.Event | None) -> Sound:
+        """Makes the sound of a voice note. Raises `VoiceUnavailable`."""
+        if self._voice is None:
+            raise VoiceUnavailable(OFF, SILENT)
+        async with shown(self._messenger, address_of(request), "record_voice"):
+            return await run_or_stop(self._voice.speak(request["say"]["text"], request["say"]["language"]), stop)
 
     async def _export(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> int:
         """Packs and sends an export; if that is impossible, a line that says why."""

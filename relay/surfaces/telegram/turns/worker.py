@@ -21,7 +21,7 @@ from relay.memory.calls.queue import FAILURES
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from relay.surfaces.telegram.groups.groups import Connection
-from relay.surfaces.telegram.outgoing.delivery import Delivery, Undelivered
+from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.exports import Exports
 from relay.surfaces.telegram.turns.controls import Controls
 from relay.surfaces.telegram.turns.echo import Echoes
@@ -85,7 +85,7 @@ class Worker:
             media.voice,
             lambda turn: services.people.role_of(turn) == "admin",
             Exports(engine.store, connection.messenger, services.installation.version, services.installation.scratch),
-            Undelivered(self._note_refusal, self._end_reminders),
+            self._note_refusal,
         )
         self.runner = TurnRunner(
             engine=engine,
@@ -226,20 +226,16 @@ class Worker:
             if more:
                 self._wake.set()
 
-    async def _note_refusal(self, turn: ClaimedTurn, reason: str) -> None:
-        """Queues notices about a reply, or a reminder, that Telegram refused."""
-        if turn.message is not None:
-            notes = describe_refused(turn, turn.message, reason)
-        else:
-            notes = await describe_undelivered(self._services, turn, reason)
-        await self.store.enqueue(self.bot.id, notes)
-
-    async def _end_reminders(self, turn: ClaimedTurn, reason: str) -> None:
-        """Ends the reminders of a chat that is gone, after one of them could not be delivered."""
+    async def _note_refusal(self, turn: ClaimedTurn, reason: str, gone: bool) -> None:
+        """Queues notices about a reply, or a reminder, that Telegram refused. If a reminder's chat is gone, ends all of
+        its reminders."""
         if turn.message is not None:
             await self.store.enqueue(self.bot.id, describe_refused(turn, turn.message, reason))
-            notes = await describe_gone(self._services, turn.turn_id, turn.message.chat_id, reason)
-            await self.store.end_reminders(turn.turn_id, notes)
+            if gone:
+                notes = await describe_gone(self._services, turn.turn_id, turn.message.chat_id, reason)
+                await self.store.end_reminders(turn.turn_id, notes)
+        elif not gone:
+            await self.store.enqueue(self.bot.id, await describe_undelivered(self._services, turn, reason))
 
     async def _fail(self, turn: ClaimedTurn, cause: str) -> None:
         """Schedules a failed turn again; after the third failure it is set aside with a notice."""
