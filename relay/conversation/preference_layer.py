@@ -68,10 +68,10 @@ def preference_layer(
 
 def overridden(rows: Sequence[Preference], notes: list[PreferenceNote]) -> Ranked:
     """Removes the rows that this thread overrides."""
-    here = {(row.type, row.pattern): row for row in rows if row.here}
+    here = {(row.type, row.name): row for row in rows if row.here}
     left = []
     for row in rows:
-        own = here.get((row.type, row.pattern))
+        own = here.get((row.type, row.name))
         if row.here or own is None:
             left.append(row)
         else:

@@ -115,6 +115,15 @@ async def test_a_complaint_is_not_taken_for_its_opposite(world: World) -> None:
     assert (await asked(world, "/preferences prefer less text")).text == "🎚 From now on: short answers."
 
 
+async def test_who_no_longer_prefers_less_of_something_prefers_more_of_it(world: World) -> None:
+    assert (await asked(world, "/preferences prefer less slang")).text == "🎚 From now on: less slang."
+    assert (await asked(world, "/preferences prefer more slang")).text == "🎚 From now on: more slang."
+    listed = await asked(world, "/preferences")
+    assert "more slang" in listed.text
+    assert "less slang" not in listed.text
+    assert (await asked(world, "/preferences forget more slang")).text.startswith("🎚 Forgot:")
+
+
 async def test_a_tag_that_contradicts_what_was_said_says_so(world: World) -> None:
     await asked(world, "/preferences prefer examples")
     noted = await tagged(world, await asked(world, "Hello"), "fewer examples")

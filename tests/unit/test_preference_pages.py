@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from relay.commands.preferences.feedback import Feedback
 from relay.memory.preferences.patterns import Pattern
-from relay.memory.rows.turns.preferences import Preference, Preferences, PreferenceSource
+from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource
 from relay.surfaces.chat.preferences.pages import card, describe_acting, describe_feedback, list_page
 from relay.surfaces.telegram.formatting.markdown import convert
 
@@ -65,3 +65,20 @@ def test_a_note_says_which_of_several_tags_are_followed_already() -> None:
     tags = (Pattern("length", "short answers", 1), Pattern("tone", "humour", -1))
     told = describe_feedback(Feedback(tags, (replace(ROW, status="stable"),)))
     assert told.startswith("🏷 Noted: prefer short answers, avoid humour. I follow “prefer short answers” already")
+
+
+def test_who_avoids_less_of_something_is_shown_to_prefer_more_of_it() -> None:
+    for stored, shown in (
+        ("less irony", "more irony"),
+        ("Weniger Ironie", "mehr Ironie"),
+        ("moins d'ironie", "plus d'ironie"),
+    ):
+        row = replace(ROW, pattern=stored, polarity=-1)
+        assert (row.pattern, row.polarity, row.name) == (shown, 1, stored)
+        assert row.agrees(-1)
+        assert not row.agrees(1)
+        assert Pattern("tone", stored, -1).words == f"prefer {shown}"
+    acts = tuple(Evidence(ROW.last_seen, "tag", polarity, "command") for polarity in (-1, 1))
+    assert [one.polarity for one in PreferenceSource(row, acts, 2).evidence] == [1, -1]
+    assert replace(ROW, pattern="less irony").pattern == "less irony"
+    assert replace(ROW, pattern="lessons", polarity=-1).pattern == "lessons"

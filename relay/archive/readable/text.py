@@ -85,7 +85,7 @@ def _lines(row: PreferenceRow, zone: tzinfo) -> Iterator[str]:
     state = PREFERENCE_STATES.get(one.status) or (one.level if one.acts else f"{one.level}: not sure yet")
     yield f"- {one.pattern} ({state}{', only in one chat' if one.here else ''})\n"
     for act in row.learned_from:
-        sign = "from" if act.polarity == one.polarity else "against it:"
+        sign = "from" if one.agrees(act.polarity) else "against it:"
         quote = f": “{shorten(act.text, QUOTED)}”" if act.text else ""
         yield f"  - {sign} {ACTS.get(act.kind, act.kind)} ({act.at.astimezone(zone):%Y-%m-%d %H:%M}){quote}\n"
     if row.total > len(row.learned_from):

@@ -73,7 +73,7 @@ async def tag(ctx: CommandContext, words: str, message_id: int = 0) -> Feedback:
     one = _read_tag(Signal("tag", words=words))
     patterns, opposed = await _patterns(ctx, one)
     done = await signal(ctx, replace(one, turn_id=await _answer(ctx, message_id)), patterns=patterns)
-    acting = {(row.type, row.pattern) for row in done.acts}
+    acting = {(row.type, row.name) for row in done.acts}
     opposed = tuple(pattern for pattern in opposed if (pattern.type, pattern.pattern) not in acting)
     return Feedback(patterns, done.acts, done.id, one.up if one.kind == "thumbs" else None, opposed)
 
@@ -124,7 +124,8 @@ async def signal(
     """
     one = _read_tag(one)
     patterns = (await _patterns(ctx, one))[0] if patterns is None else patterns
-    act: dict[str, object] = {"kind": one.kind, "source": source or _source(ctx), "value": {}, "by": ctx.turn.turn_id}
+    source = source or ("command" if ctx.bot_id else "cli")
+    act: dict[str, object] = {"kind": one.kind, "source": source, "value": {}, "by": ctx.turn.turn_id}
     act["about"] = {"turn_id": one.turn_id} if one.kind != "said" else None
     if one.kind != "said" and one.turn_id is None:
         raise CommandRefused(f"Name the turn of the answer that {one.kind} is about.")
@@ -148,12 +149,18 @@ async def _patterns(ctx: CommandContext, one: Signal) -> tuple[tuple[Pattern, ..
     if one.kind not in ("tag", "said"):
         return (), ()
     known = (await ctx.store.preferences(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id)).rows
-    types = {row.pattern: row.type for row in reversed(known)}
+    types = {row.name: row.type for row in reversed(known)}
     if one.kind == "said":
         return (read_pattern(one.words, 1 if one.up else -1, types),), ()
     patterns = tuple(read_patterns(one.words, types))
-    said = {(row.type, row.pattern, row.polarity) for row in known if row.status != "archived" and not row.shadow}
-    return patterns, tuple(one for one in patterns if (one.type, one.pattern, -one.polarity) in said)
+    said = [row for row in known if row.status != "archived" and not row.shadow]
+    return patterns, tuple(one for one in patterns if any(is_opposite(one, row) for row in said))
+
+
+def is_opposite(pattern: Pattern, known: Preference) -> bool:
+    """Tests whether a pattern is the opposite of a known preference."""
+    same = (pattern.type, pattern.pattern) == (known.type, known.name)
+    return same and not known.agrees(pattern.polarity)
 
 
 def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:
@@ -228,10 +235,6 @@ def _find_own_version(text: str) -> str:
     if len(text) > BETTER_LENGTH:
         raise CommandRefused(f"That's {len(text):,} characters; I read at most {BETTER_LENGTH:,}.")
     return text.strip()
-
-
-def _source(ctx: CommandContext) -> str:
-    return "command" if ctx.bot_id else "cli"
 
 
 def _require_effect(ctx: CommandContext, done: FeedbackResult) -> FeedbackResult:

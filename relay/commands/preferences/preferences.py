@@ -80,13 +80,13 @@ async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preferen
         raise CommandRefused("Say which one: /preferences forget short answers. /preferences reset forgets all.")
     rows = (await list_preferences(ctx)).rows
     about, _ = split_direction(wanted)
-    names = {wanted, resolve_name(about, [row.pattern for row in rows]), as_tagged(Pattern("other", about, 1)).pattern}
-    exact = [row for row in rows if row.pattern in names or wanted == f"{row.type} {row.pattern}".casefold()]
+    names = {wanted, resolve_name(about, [row.name for row in rows]), as_tagged(Pattern("other", about, 1)).pattern}
+    exact = [row for row in rows if names & {row.pattern, row.name} or wanted == f"{row.type} {row.pattern}".casefold()]
     found = exact or [row for row in rows if contains(row.pattern.casefold(), wanted)]
     if not found:
         raise NotFound(UNKNOWN)
     # Forgetting one forgets its opposite, too.
-    return list({(one.type, one.pattern, one.here): one for one in found}.values())
+    return list({(one.type, one.name, one.here): one for one in found}.values())
 
 
 def contains(pattern: str, words: str) -> bool:

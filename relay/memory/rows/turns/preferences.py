@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -11,10 +12,26 @@ from relay.memory.rows.memories import Posted
 
 Level = Literal["low", "medium", "high"]
 Status = Literal["stable", "under_review", "archived"]
+Sign = Literal[-1, 1]
 
 
-def in_words(polarity: int, pattern: str) -> str:
+LESSER = {
+    "less ": "more ", "fewer ": "more ", "weniger ": "mehr ", "moins de ": "plus de ", "moins d’": "plus d’",
+    "moins d'": "plus d'", "menos ": "más ", "meno ": "più ", "меньше ": "больше ", "mniej ": "więcej ",
+    "daha az ": "daha çok ",
+}  # fmt: skip
+"""The words of a pattern that asks for less of something, with those that ask for more."""
+
+
+def as_shown(pattern: str, polarity: Sign) -> tuple[str, Sign]:
+    """Returns a pattern and its polarity as people read them: who avoids less irony prefers more irony."""
+    less = next((one for one in LESSER if pattern.casefold().startswith(one)), "") if polarity < 0 else ""
+    return (LESSER[less] + pattern[len(less) :], 1) if less else (pattern, polarity)
+
+
+def in_words(polarity: Sign, pattern: str) -> str:
     """Returns a pattern with its direction: prefer short answers."""
+    pattern, polarity = as_shown(pattern, polarity)
     return f"{'prefer' if polarity > 0 else 'avoid'} {pattern}"
 
 
@@ -26,7 +43,7 @@ class Preference:
     type: str
     """One of `patterns.TYPES`."""
     pattern: str
-    polarity: Literal[-1, 1]
+    polarity: Sign
     """1: prefer; -1: avoid."""
     strength: float
     """0 to 1."""
@@ -45,6 +62,17 @@ class Preference:
     sessions: int = 0
     new: bool = False
     """Its person has not been told that it applies."""
+    name: str = field(init=False, compare=False)
+    """The pattern under which its acts are counted: less irony, for who prefers more irony by now."""
+
+    def __post_init__(self) -> None:
+        shown, polarity = as_shown(self.pattern, self.polarity)
+        for field_name, value in (("name", self.pattern), ("pattern", shown), ("polarity", polarity)):
+            object.__setattr__(self, field_name, value)
+
+    def agrees(self, polarity: int) -> bool:
+        """Tests whether an act of this polarity taught it, and not its opposite."""
+        return (polarity == self.polarity) == (self.name == self.pattern)
 
     @property
     def acts(self) -> bool:
@@ -65,7 +93,7 @@ class KnownPattern:
 class ObservedPattern(KnownPattern):
     """A pattern that an act was about: answers should be like it (polarity 1), or should not (-1)."""
 
-    polarity: Literal[-1, 1]
+    polarity: Sign
 
     @property
     def words(self) -> str:
@@ -93,6 +121,10 @@ class Preferences:
     """How many acts have patterns that wait for a tap, because the person wants to be asked first."""
     waits: tuple[ObservedPattern, ...] = ()
     """These patterns, the most frequent first; at most ten."""
+
+    def __post_init__(self) -> None:
+        shown = (ObservedPattern(one.type, *as_shown(one.pattern, one.polarity)) for one in self.waits)
+        object.__setattr__(self, "waits", tuple(shown))
 
 
 @frozen
@@ -132,6 +164,13 @@ class PreferenceSource:
     total: int
     remembered: tuple[str, ...] = ()
     """Memories about the person in the same words. If they contradict the preference, they count."""
+
+    def __post_init__(self) -> None:
+        sign = self.preference.polarity
+        agreed = (
+            replace(one, polarity=sign if self.preference.agrees(one.polarity) else -sign) for one in self.evidence
+        )
+        object.__setattr__(self, "evidence", tuple(agreed))
 
 
 @frozen

@@ -66,7 +66,8 @@ function Say({ then }) {
   const [polarity, setPolarity] = useState("prefer");
   const [pattern, setPattern] = useState("");
   const say = async () => {
-    const { patterns: [said] } = await post("/preferences", { polarity, pattern });
+    const { acts, patterns } = await post("/preferences", { polarity, pattern });
+    const said = acts[0] || patterns[0];
     setPattern((now) => (now === pattern ? "" : now));
     toast(`From now on: ${said.polarity > 0 ? "" : "no "}${said.pattern}.`);
     then();
