@@ -112,8 +112,8 @@ ENGLISH = Language(
     now=words("now"),
     measures=words("km mile miles kg g ml l liter liters litre litres euro euros eur € $ dollar dollars £ % percent"),
     counted=words(
-        "push-ups pushups press-ups sit-ups situps pull-ups pullups squats lunges burpees crunches planks reps sets laps "
-        "steps pages words cards glasses cups people guests"
+        "push-ups pushups press-ups sit-ups situps pull-ups pullups squats lunges burpees crunches planks reps sets "
+        "laps steps pages words cards glasses cups people guests"
     ),
     lasting=words("for"),
     of=words("of"),
