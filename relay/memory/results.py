@@ -9,9 +9,6 @@ from relay.memory.calls.base import Row, decode_row, encode_row
 from relay.memory.derivations.derivation import Derivation
 from relay.memory.store import Store
 
-MOST = 1_000
-"""Default size of a space's cache; the least recently used results go first."""
-
 
 async def get_or_make(
     store: Store,
@@ -19,12 +16,11 @@ async def get_or_make(
     derivation: Derivation,
     kind: type[Row],
     make: Callable[[], Awaitable[Row]],
-    most: int = MOST,
 ) -> Row:
     """Returns a derivation's result from the cache, or calls `make` and caches it."""
     found = await store.result(space_id, derivation.hash)
     if found is not None:
         return decode_row(kind, found)
     made = await make()
-    await store.keep_result(space_id, derivation.as_json(), encode_row(kind, made), most)
+    await store.keep_result(space_id, derivation.as_json(), encode_row(kind, made), store.result_cache)
     return made

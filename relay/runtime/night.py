@@ -45,8 +45,7 @@ def writings(runner: Runner) -> dict[str, Callable[[], Awaitable[int]]]:
 
 def make_batch_model(relay: Runtime, gate: Gate) -> BatchModel:
     """Returns the small model for nightly work."""
-    settings = relay.settings
-    return BatchModel(relay.store, gate, settings.small_model, settings.result_cache)
+    return BatchModel(relay.store, gate, relay.settings.small_model)
 
 
 async def rewrite_files(relay: Runtime) -> PhaseResult:

@@ -73,7 +73,7 @@ class Runtime:
         """The store, on the database with retries."""
         from relay.memory.store import Store
 
-        return Store(self.retrying, self.worker_name)
+        return Store(self.retrying, self.worker_name, self.settings.result_cache)
 
     @cached_property
     def people(self) -> People:
@@ -119,9 +119,7 @@ class Runtime:
         """Returns what writes owed summaries."""
         from relay.memory.writing.summaries import Summariser
 
-        return Summariser(
-            self.store, gate, self.settings.small_model, results=self.settings.result_cache, zone=self.budget.zone
-        )
+        return Summariser(self.store, gate, self.settings.small_model, zone=self.budget.zone)
 
     def make_lookout(self, gate: Gate) -> Lookout:
         """Returns what does the checks that people asked for and decides whether there is something to say."""
@@ -139,8 +137,7 @@ class Runtime:
         """Returns what makes owed versions."""
         from relay.memory.writing.compressor import Compressor
 
-        settings = self.settings
-        return Compressor(self.store, gate, settings.small_model, settings.model, settings.result_cache)
+        return Compressor(self.store, gate, self.settings.small_model, self.settings.model)
 
     def make_judge(
         self, gate: Gate, embedder: Embedder | None = None, tell: Callable[[], Awaitable[object]] | None = None

@@ -63,7 +63,7 @@ async def digest_now(ctx: CommandContext) -> Digest:
     """Writes a digest of the last 24 hours. Raises `CommandRefused` if the model can't."""
     await ctx.require_sight()
     summariser = ctx.services.summariser
-    model = BatchModel(ctx.store, summariser.gate, summariser.model_name, summariser.results)
+    model = BatchModel(ctx.store, summariser.gate, summariser.model_name)
     try:
         day = await ctx.store.digest_now(ctx.space)
         return Digest(await write_digest(model, day, ctx.user_id), day.put_away)

@@ -33,9 +33,11 @@ WORKER = object()
 class Calls:
     """A database connection under this process's name."""
 
-    def __init__(self, database: Database, worker: str) -> None:
+    def __init__(self, database: Database, worker: str, result_cache: int = 1_000) -> None:
+        """`result_cache`: how many results of derivations to keep for each space; the least recently used go first."""
         self._database = database
         self._worker = worker
+        self.result_cache = result_cache
 
     async def _call(self, function: str, **arguments: Any) -> Any:
         if not _is_storable(arguments):

@@ -12,7 +12,7 @@ from relay.core.frozen import frozen
 from relay.core.models import Step
 from relay.core.prompt_markup import make_request
 from relay.memory.derivations.derivation import Derivation
-from relay.memory.results import MOST, get_or_make
+from relay.memory.results import get_or_make
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
@@ -56,7 +56,6 @@ class BatchModel:
     store: Store
     gate: Gate
     model_name: str
-    results: int = MOST
 
     async def answer(
         self,
@@ -84,4 +83,4 @@ class BatchModel:
                         raise
             raise AssertionError
 
-        return list((await get_or_make(self.store, space_id, derivation, AnswerList, make, self.results)).list)
+        return list((await get_or_make(self.store, space_id, derivation, AnswerList, make)).list)

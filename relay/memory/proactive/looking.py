@@ -13,7 +13,7 @@ from relay.core.prices import Prices, format_dollars
 from relay.core.prompt_markup import cut_to_tokens, mark_untrusted, text_block
 from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.intents import process_intents
-from relay.memory.results import MOST, get_or_make
+from relay.memory.results import get_or_make
 from relay.memory.review.findings import InvalidAnswer, read_tool_input
 from relay.memory.rows.proactive.heartbeat import GateState
 from relay.memory.rows.proactive.reminders import DueReminder
@@ -145,7 +145,7 @@ async def look(lookout: Lookout, task: Task) -> Notice:
         text = process_intents(str(answer.get("text") or "")).text.strip()[:TEXT_LENGTH]
         return Notice(bool(answer.get("send")) and bool(text), text, tainted)
 
-    return await get_or_make(lookout.store, task.space_id, derivation, Notice, make, MOST)
+    return await get_or_make(lookout.store, task.space_id, derivation, Notice, make)
 
 
 async def ask(lookout: Lookout, task: Task, model: str, soul: str) -> tuple[dict[str, object], bool]:

@@ -16,7 +16,7 @@ from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.rederivation.change import Change, Estimate, Step
-from relay.memory.results import MOST, get_or_make
+from relay.memory.results import get_or_make
 from relay.memory.review.judging import NAME, Judge, ask_findings, near_to, settle_findings
 from relay.memory.review.readings import readings
 from relay.memory.rows.upkeep.judging import (
@@ -104,7 +104,6 @@ class Memories:
     rederiver: Rejudge
     space: Space
     since: datetime | None
-    results: int = MOST
     asks: bool = False
     _batches: list[tuple[int, int, int]] = field(default_factory=list, init=False)
     """Space, thread, and the message after which each batch begins."""
@@ -152,7 +151,7 @@ class Memories:
         async def make() -> Candidates:
             return Candidates(tuple(await self.rederiver.derive(space_id, batch, known)))
 
-        made = await get_or_make(self.store, space_id, derivation, Candidates, make, self.results)
+        made = await get_or_make(self.store, space_id, derivation, Candidates, make)
         kept = [
             # What also rests on messages of another batch would be replaced by a part of itself.
             replace(one, held=one.held or not set(numbers).issuperset(one.evidence))

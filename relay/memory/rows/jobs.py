@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.core.frozen import frozen
-from relay.memory.rows.upkeep.writing import MarkedPassage, ShownSummary, SourceMessage
+from relay.memory.rows.upkeep.writing import SummarySource
 
 
 @frozen
@@ -33,16 +33,9 @@ class OwedJob:
     """It failed for good and is not retried."""
 
 
-@frozen
-class SummaryWork:
-    """The input of a summary."""
+@frozen(kw_only=True)
+class SummaryWork(SummarySource):
+    """The input of a summary that is due."""
 
-    thread_id: int
-    space_id: int
     user_id: int | None
     """The person whose budget pays; None: the space owner's."""
-    previous: ShownSummary | None
-    messages: tuple[SourceMessage, ...]
-    """The messages since the previous summary, oldest first."""
-    markers: tuple[MarkedPassage, ...] = ()
-    """The marked passages that survive in the summary, the most important first."""

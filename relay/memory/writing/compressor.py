@@ -12,24 +12,18 @@ from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
 from relay.core.frozen import frozen
 from relay.core.models import Step, list_tool
-from relay.core.prompt_markup import (
-    estimate_tokens,
-    make_request,
-    mark_untrusted,
-    marked_name,
-    neutralize_markup,
-    shorten_longest,
-)
+from relay.core.prompt_markup import estimate_tokens, make_request, shorten_longest
 from relay.memory.contexts.pieces import Piece, Stretch
 from relay.memory.contexts.sentences import cut_to_sentences, cut_to_words
 from relay.memory.contexts.settings import Level, Tier
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
-from relay.memory.results import MOST, get_or_make
+from relay.memory.results import get_or_make
 from relay.memory.rows.contexts.compression import WrittenChunk, WrittenRow
 from relay.memory.rows.contexts.versions import VersionRow
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
+from relay.memory.writing.summaries import format_message
 
 PROMPT = 1
 """The version of the prompts below: chunks that other prompts wrote are not reused."""
@@ -79,8 +73,6 @@ class Compressor:
     gate: Gate
     small: str
     big: str
-    results: int = MOST
-    """How many derivations are cached per space."""
 
     def model(self, choice: str) -> str:
         """Returns the name of the chosen model: the big or the small one."""
@@ -153,7 +145,7 @@ async def compress(
         return WrittenChunk(rows, step.model, step.usage)
 
     derivation = chunk.derivation(model, source_id)
-    return await get_or_make(compressor.store, space_id, derivation, WrittenChunk, write, compressor.results)
+    return await get_or_make(compressor.store, space_id, derivation, WrittenChunk, write)
 
 
 def find_misfit(step: Step, rows: Sequence[WrittenRow], chunk: Chunk) -> str:
@@ -193,16 +185,13 @@ async def ask(
 def words(chunk: Chunk, share: float = 1.0, before: str = "") -> str:
     """Returns the model's one user message: a chunk's messages as data, and the requested size."""
     texts = shorten_longest([piece.text for piece in chunk.pieces], share)
-    lines = [said(number, piece, text) for number, (piece, text) in enumerate(zip(chunk.pieces, texts, strict=True), 1)]
+    said = zip((piece.unit for piece in chunk.pieces), texts, strict=True)
+    lines = [
+        f"[{number}] {format_message(unit.role, unit.name, text, unit.untrusted, unit.mark)}"
+        for number, (unit, text) in enumerate(said, 1)
+    ]
     size = f"about {chunk.tokens} tokens ({max(5, chunk.tokens * 7 // 10)} words) in {chunk.rows} rows"
     return "\n".join([*lines, f"\nShorten these messages now: {size}, through {len(lines)}. {before}".rstrip()])
-
-
-def said(number: int, piece: Piece, text: str) -> str:
-    """Formats one message as data."""
-    who = "Assistant" if piece.unit.role == "assistant" else marked_name(piece.unit.name or "User", piece.unit.mark)
-    text = mark_untrusted(text, "message") if piece.unit.untrusted else neutralize_markup(text)
-    return f"[{number}] {who}: {text}"
 
 
 def read(step: Step, messages: int) -> tuple[WrittenRow, ...]:

@@ -25,15 +25,15 @@ from relay.core.prompt_markup import (
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import read_words
-from relay.memory.results import MOST, get_or_make
+from relay.memory.results import get_or_make
 from relay.memory.rows.choices import Choices
-from relay.memory.rows.jobs import ClaimedJob, SummaryWork
+from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.upkeep.writing import (
     MarkedPassage,
     NewSummary,
     ShownSummary,
-    SourcedSummary,
     SourceMessage,
+    SummarySource,
     WrittenSummary,
 )
 from relay.memory.spending.gate import Gate
@@ -63,8 +63,6 @@ class Summariser:
     gate: Gate
     model_name: str
     max_tokens: int = 800
-    results: int = MOST
-    """How many derivations are cached per space."""
     zone: tzinfo = UTC
     """The installation's time zone, for people who set none."""
 
@@ -102,7 +100,7 @@ def summary_derivation(
 
 
 async def write_summary(
-    summariser: Summariser, work: SummaryWork | SourcedSummary, previous: ShownSummary | None, charge: Charge
+    summariser: Summariser, work: SummarySource, previous: ShownSummary | None, charge: Charge
 ) -> tuple[str, NewSummary]:
     """Returns what the model wrote, from the cache if it wrote the same before, and the summary as it is stored."""
     messages = work.messages
@@ -117,7 +115,7 @@ async def write_summary(
                 return WrittenSummary(cut_to_tokens(read_summary(step), SUMMARY_TOKENS), step.model, step.usage)
         raise ContextTooLong()
 
-    made = await get_or_make(summariser.store, work.space_id, derivation, WrittenSummary, write, summariser.results)
+    made = await get_or_make(summariser.store, work.space_id, derivation, WrittenSummary, write)
     passages = choose_passages(work.markers)
     return made.text, NewSummary(
         text=passages.below(made.text),

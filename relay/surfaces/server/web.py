@@ -100,7 +100,7 @@ async def _make_api(
 
         token = runtime.settings.telegram_bot_token
         brief = RetryingDatabase(runtime.storage.database, runtime.storage.repair, ANSWER_SECONDS)
-        services = dataclasses.replace(services, store=Store(brief, runtime.worker_name))
+        services = dataclasses.replace(services, store=Store(brief, runtime.worker_name, runtime.settings.result_cache))
         core = ApiCore(services, connection.bot.id, token, connection.groups.eyes_of, on_owed)
         app = await asyncio.to_thread(_build, core)
     gc.freeze()

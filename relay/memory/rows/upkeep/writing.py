@@ -87,17 +87,24 @@ class DerivedSummary:
     thread_id: int
 
 
-@frozen
-class SourcedSummary:
+@frozen(kw_only=True)
+class SummarySource:
+    """What a summary is made from."""
+
+    thread_id: int
+    space_id: int
+    previous: ShownSummary | None
+    messages: tuple[SourceMessage, ...]
+    """The messages since the previous summary, oldest first."""
+    markers: tuple[MarkedPassage, ...] = ()
+    """The marked passages that survive in the summary, the most important first."""
+
+
+@frozen(kw_only=True)
+class SourcedSummary(SummarySource):
     """A summary with what it was made from."""
 
     id: int
-    thread_id: int
-    space_id: int
     text: str
     hash: str | None
     """The hash of its derivation; None: an earlier version made it and stored none."""
-    previous: ShownSummary | None
-    messages: tuple[SourceMessage, ...]
-    markers: tuple[MarkedPassage, ...] = ()
-    """The marked passages that survive in it, the most important first."""

@@ -110,7 +110,7 @@ def derivations(relay: Runtime, space: Space, since: datetime | None) -> dict[st
     found["preferences"] = Attributions(attributor, space, since, settings.background_concurrency)
     if settings.capture in ("auto", "ask"):
         judge, asks = Rejudge(relay.make_judge(relay.gate)), settings.capture == "ask"
-        found["memories"] = Memories(relay.store, judge, space, since, settings.result_cache, asks)
+        found["memories"] = Memories(relay.store, judge, space, since, asks)
     return found
 
 
