@@ -120,7 +120,7 @@ async def test_who_no_longer_prefers_less_of_something_prefers_more_of_it(world:
     assert (await asked(world, "/preferences prefer more slang")).text == "🎚 From now on: more slang."
     listed = await asked(world, "/preferences")
     assert "more slang" in listed.text
-    assert "less slang" not in listed.text
+    assert "avoid" not in listed.text
     assert (await asked(world, "/preferences forget more slang")).text.startswith("🎚 Forgot:")
 
 
