@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from inspect import Parameter
 from typing import Annotated, Any
 
 import typer
@@ -10,12 +12,11 @@ import typer
 from relay.commands.registry import Command
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.command_list import VerbCommand
-from relay.surfaces.cli.output import AsJson
-from relay.surfaces.cli.owner import Chat, Topic
+from relay.surfaces.cli.owner import add_parameters, parameter
 from relay.surfaces.cli.shell import ready, run_work
 from relay.surfaces.cli.where import TERMINAL, Where
 
-Sure = Annotated[bool, typer.Option("--yes", help="Answer its questions with yes.")]
+YES = parameter("yes", Annotated[bool, typer.Option("--yes", help="Answer its questions with yes.")], False)
 GROUPS = ("compose", "memory", "preferences")
 """Commands that are groups of commands in the shell."""
 ANYWHERE = ("sessions",)
@@ -37,7 +38,8 @@ def add_chat_commands(cli: typer.Typer) -> None:
     for command in COMMANDS.values():
         if "cli" in command.surfaces and command.name not in GROUPS:
             usage = command.usage.removeprefix("[--erase] ")  # that is `relay memory erase` here
-            cli.command(command.name, cls=VerbCommand, help=_help(command))(_make_command(command.name, usage))
+            start = chat_command(command.name, spelled(usage), YES, anywhere=command.name in ANYWHERE)
+            cli.command(command.name, cls=VerbCommand, help=_help(command))(start)
 
 
 def _help(command: Command) -> str:
@@ -47,24 +49,22 @@ def _help(command: Command) -> str:
     return f"{about[0].upper()}{about[1:]}.\n\n{MORE.get(command.name, '')}".strip()
 
 
-def _make_command(name: str, usage: str) -> Any:
-    def typed(
-        words: list[str] | None = typer.Argument(None, metavar=usage, hidden=True),  # noqa: B008 - its own each
-        yes: Sure = False,
-        as_json: AsJson = False,
-    ) -> None:
-        run_command_line(name, " ".join(words or []), yes, as_json)
+def spelled(usage: str) -> Parameter:
+    """Returns the words of a command, described as in the chat."""
+    return parameter("words", Annotated[list[str] | None, typer.Argument(metavar=usage, hidden=True)], None)
 
-    def typed_anywhere(
-        words: list[str] | None = typer.Argument(None, metavar=usage, hidden=True),  # noqa: B008 - its own each
-        yes: Sure = False,
-        chat: Chat = None,
-        topic: Topic = 0,
-        as_json: AsJson = False,
-    ) -> None:
-        run_command_line(name, " ".join(words or []), yes, as_json, Where(chat, topic))
 
-    return typed_anywhere if name in ANYWHERE else typed
+def chat_command(name: str, *own: Parameter, before: str = "", anywhere: bool = False) -> Callable[..., None]:
+    """Makes a command of the shell that runs one of the chat. `own`: its words, and perhaps `yes`, which answers its
+    questions. `before`: the first word."""
+
+    def start(**given: Any) -> None:
+        yes, as_json = given.pop("yes", False), given.pop("as_json")
+        where = Where(given.pop("chat", None), given.pop("topic", 0))
+        words = [word for value in given.values() for word in value or ()]
+        run_command_line(name, " ".join([before, *words]).strip(), yes, as_json, where)
+
+    return add_parameters(start, own, anywhere)
 
 
 def run_command_line(name: str, words: str, sure: bool, as_json: bool, where: Where = TERMINAL) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
+
+from relay.surfaces.cli.output import allow_json
 
 
 class Commands(TyperGroup):
@@ -37,6 +40,13 @@ class CommandsOrWords(Commands):
         """Returns the command that the first word names, else the one that takes all words."""
         known = args[0] in self.commands
         return super().resolve_command(ctx, args if known else [self.fallback, *args])
+
+
+def make_group(about: str, fallback: str = "", kind: type[CommandsOrWords] = CommandsOrWords) -> typer.Typer:
+    """Makes a group of commands. `fallback`: the command that takes other words, or none."""
+    if not fallback:
+        return typer.Typer(cls=Commands, help=about, no_args_is_help=True)
+    return typer.Typer(cls=type("Words", (kind,), {"fallback": fallback}), callback=allow_json, help=about)
 
 
 class VerbCommand(TyperCommand):

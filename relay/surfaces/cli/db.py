@@ -8,11 +8,11 @@ import typer
 
 from relay.core.frozen import frozen
 from relay.memory import migrations
-from relay.surfaces.cli.command_list import Commands
+from relay.surfaces.cli.command_list import make_group
 from relay.surfaces.cli.output import AsJson, print_json
 from relay.surfaces.cli.shell import ready, run_result, run_work
 
-database = typer.Typer(cls=Commands, help="Migrate the database, or print the SQL.", no_args_is_help=True)
+database = make_group("Migrate the database, or print the SQL.")
 
 
 @frozen

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from inspect import Parameter
-from typing import Annotated, Any, Concatenate
+from typing import Annotated, Any, Concatenate, cast
 
 import typer
 
@@ -50,26 +50,31 @@ def owner_command(
     arguments and options; --json is added, and `anywhere` also --chat and --topic."""
 
     def declare(command: Callable[Concatenate[ChatContext, ...], Awaitable[Any]]) -> Callable[..., None]:
-        signature = inspect.signature(command, eval_str=True)
-        _, *own = signature.parameters.values()
-        shared: dict[str, tuple[Any, Any]] = {"chat": (Chat, None), "topic": (Topic, 0)} if anywhere else {}
-        shared["as_json"] = (AsJson, False)
-        added = [
-            Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
-            for name, (kind, default) in shared.items()
-        ]
+        _, *own = inspect.signature(command, eval_str=True).parameters.values()
 
         @functools.wraps(command)
         def start(**given: Any) -> None:
             as_json, where = given.pop("as_json"), Where(given.pop("chat", None), given.pop("topic", 0))
             run(lambda ctx: command(ctx, **given), lines, as_json, where, searches)
 
-        parameters = [*own, *added]
-        start.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        start.__annotations__ = {one.name: one.annotation for one in parameters}
-        return start
+        return add_parameters(start, own, anywhere)
 
     return declare
+
+
+def parameter(name: str, kind: Any, default: object = Parameter.empty) -> Parameter:
+    """Returns an argument or option of a command. `kind`: its annotation."""
+    return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+
+
+def add_parameters(start: Any, own: Sequence[Parameter], anywhere: bool) -> Callable[..., None]:
+    """Gives a command of the shell its own parameters and those that all have: --json, and `anywhere` --chat and
+    --topic."""
+    place = [parameter("chat", Chat, None), parameter("topic", Topic, 0)] if anywhere else []
+    parameters = [*own, *place, parameter("as_json", AsJson, False)]
+    start.__signature__ = inspect.Signature(parameters)
+    start.__annotations__ = {one.name: one.annotation for one in parameters}
+    return cast("Callable[..., None]", start)
 
 
 def plain(markdown: str) -> str:

@@ -33,41 +33,18 @@ from relay.memory.rows.contexts.composition import (
 )
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.composition import composed_page, describe_begun
-from relay.surfaces.cli.chat_commands import Sure, run_command_line
-from relay.surfaces.cli.command_list import CommandsOrWords, VerbCommand
+from relay.surfaces.cli.chat_commands import YES, chat_command, spelled
+from relay.surfaces.cli.command_list import VerbCommand, make_group
 from relay.surfaces.cli.contexts.session import find
-from relay.surfaces.cli.output import AsJson, allow_json
-from relay.surfaces.cli.owner import Chat, Topic, owner_command, plain
-from relay.surfaces.cli.where import Where
+from relay.surfaces.cli.owner import owner_command, plain
 
 Name = Annotated[str, typer.Argument(help="Its name.")]
 
 
-class Words(CommandsOrWords):
-    """The command group. Other words are passed to /compose."""
-
-    fallback = "choose"
-
-
-compose = typer.Typer(
-    cls=Words,
-    callback=allow_json,
-    add_completion=False,
-    help="Put past sessions together to begin a new one.",
-    rich_markup_mode=None,
+compose = make_group("Put past sessions together to begin a new one.", "choose")
+compose.command("choose", cls=VerbCommand, help="Choose past sessions step by step, as /compose does.")(
+    chat_command("compose", spelled("[name]"), YES, anywhere=True)
 )
-
-
-@compose.command("choose", cls=VerbCommand)
-def choose(
-    words: list[str] | None = typer.Argument(None, metavar="[name]"),  # noqa: B008 - its own each
-    yes: Sure = False,
-    chat: Chat = None,
-    topic: Topic = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Choose past sessions step by step, as /compose does."""
-    run_command_line("compose", " ".join(words or []), yes, as_json, Where(chat, topic))
 
 
 def _describe(_: ChatContext, one: Composition) -> str:

@@ -10,19 +10,13 @@ from relay.commands.history.sessions import session_named as find
 from relay.core.errors import OutOfRange
 from relay.core.program import RELAY
 from relay.core.text import parse_number, shorten
-from relay.surfaces.cli.command_list import Commands
+from relay.surfaces.cli.command_list import make_group
 
 Name = Annotated[str, typer.Argument(help="Its number in the list, or its id: #12.", metavar="SESSION")]
 Offset = Annotated[int, typer.Option(help="Skip this many.", min=0)]
 __all__ = ["Name", "Offset", "find", "session", "version_id"]
 
-session = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    help="Past sessions as a library: originals, versions, links, settings.",
-    rich_markup_mode=None,
-)
+session = make_group("Past sessions as a library: originals, versions, links, settings.")
 
 
 def version_id(word: str) -> int:

@@ -11,16 +11,16 @@ from relay.commands.memory.change import MemoryPatch, merge_memories, patch_memo
 from relay.commands.memory.controls import ForgottenAll, count_for_reset
 from relay.commands.memory.controls import reset as reset_command
 from relay.commands.memory.decide import CHANGED_SINCE, SETTLED, Decided, Decision, decide
-from relay.core.errors import CommandRefused, Conflict, DataRefused, NotFound, SettingsError
+from relay.core.errors import Conflict, DataRefused, NotFound
 from relay.core.program import RELAY
 from relay.core.text import pluralize
 from relay.memory.rows.changes import Changed
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.cli.chat_commands import run_command_line
-from relay.surfaces.cli.memory.group import find_number, memory
+from relay.surfaces.cli.chat_commands import chat_command
+from relay.surfaces.cli.memory.group import confirm_reset, find_number, memory
 from relay.surfaces.cli.output import AsJson
-from relay.surfaces.cli.owner import owner_command, run
+from relay.surfaces.cli.owner import owner_command, parameter, run
 
 DECIDED: dict[Decision, str] = {"undo": "undone", "keep": "applied", "discard": "discarded"}
 """The state of a change after each decision."""
@@ -28,34 +28,22 @@ BACK = f"`{RELAY} memory changes` lists the changes, and `{RELAY} memory undo` t
 WAITS = f"It waits for your decision: `{RELAY} memory keep` or discard."
 
 
-@memory.command()
-def forget(
-    words: list[str],
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Forget everything that matches job*. Otherwise, only show it.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Forget a memory by its number or words; job* first shows what matches."""
-    run_command_line("forget", " ".join(words), yes, as_json)
+ALL = Annotated[bool, typer.Option("--yes", help="Forget everything that matches job*. Otherwise, only show it.")]
+
+memory.command("forget", help="Forget a memory by its number or words; job* first shows what matches.")(
+    chat_command("forget", parameter("words", list[str]), parameter("yes", ALL, False))
+)
 
 
-@memory.command()
-def keep(change: int, as_json: AsJson = False) -> None:
-    """Keep a waiting change, by its number."""
-    _decide(change, "keep", as_json)
+def _add_decision(decision: Decision, about: str) -> None:
+    @memory.command(decision, help=f"{about}, by its number.")
+    def start(change: int, as_json: AsJson = False) -> None:
+        _decide(change, decision, as_json)
 
 
-@memory.command()
-def discard(change: int, as_json: AsJson = False) -> None:
-    """Discard a waiting change, by its number."""
-    _decide(change, "discard", as_json)
-
-
-@memory.command()
-def undo(change: int, as_json: AsJson = False) -> None:
-    """Undo a change, by its number."""
-    _decide(change, "undo", as_json)
+_add_decision("keep", "Keep a waiting change")
+_add_decision("discard", "Discard a waiting change")
+_add_decision("undo", "Undo a change")
 
 
 def _decide(change: int, decision: Decision, as_json: bool) -> None:
@@ -86,11 +74,8 @@ async def reset(
 ) -> ForgottenAll:
     """Forget everything. Needs --yes with the number of memories."""
     known = await count_for_reset(ctx)
-    if not known:
-        raise CommandRefused("There is nothing to forget.")
-    if number != known:
-        how = f"{RELAY} memory reset --yes {known}"
-        raise SettingsError(f"Relay knows {pluralize(known, 'memory', 'memories')}. To forget everything: {how}")
+    how = f"{RELAY} memory reset --yes {known}"
+    confirm_reset(known, number, f"Relay knows {pluralize(known, 'memory', 'memories')}. To forget everything: {how}")
     return await reset_command(ctx, known)
 
 

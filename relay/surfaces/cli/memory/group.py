@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from relay.commands.memory.browse import open_number
+from relay.core.errors import CommandRefused, SettingsError
 from relay.core.program import RELAY
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.cli.command_list import CommandsOrWords
-from relay.surfaces.cli.output import allow_json
+from relay.surfaces.cli.command_list import CommandsOrWords, make_group
 
 Words = Annotated[list[str] | None, typer.Argument()]
 ELSEWHERE = {
@@ -26,8 +26,6 @@ ELSEWHERE = {
 class Commands(CommandsOrWords):
     """The commands of the group. Other words are searched for in memory, as with /memory in the chat."""
 
-    fallback = "show"
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Refuses a word that is only a command in the chat: a search would hide that the command did not run."""
         if args[0] in ELSEWHERE:
@@ -35,15 +33,17 @@ class Commands(CommandsOrWords):
         return super().resolve_command(ctx, args)
 
 
-memory = typer.Typer(
-    cls=Commands,
-    callback=allow_json,
-    add_completion=False,
-    help="Show and change what Relay knows about you.",
-    rich_markup_mode=None,
-)
+memory = make_group("Show and change what Relay knows about you.", "show", Commands)
 
 
 async def find_number(ctx: ChatContext, number: int) -> int:
     """Returns the id of the owner's memory with a number. Raises `NotFound` if there is none."""
     return (await open_number(ctx, number)).memory.id
+
+
+def confirm_reset(known: int, number: int, how: str) -> None:
+    """Raises an error unless something is known, and `number` says how much. `how`: how to confirm."""
+    if not known:
+        raise CommandRefused("There is nothing to forget.")
+    if number != known:
+        raise SettingsError(how)

@@ -16,7 +16,7 @@ from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.controls import describe_switches
 from relay.surfaces.chat.times import moment
-from relay.surfaces.cli.chat_commands import run_command_line
+from relay.surfaces.cli.chat_commands import chat_command, run_command_line
 from relay.surfaces.cli.memory.group import Words, find_number, memory
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.owner import PAGE, owner_command, plain, run
@@ -92,10 +92,9 @@ def _describe_changes(waiting: bool, ctx: ChatContext, page: ChangePage) -> str:
     return "\n".join(found)
 
 
-@memory.command()
-def why(as_json: AsJson = False) -> None:
-    """Show what the last answer's prompt contained of memory, and what was left out."""
-    run_command_line("why", "", False, as_json)
+memory.command("why", help="Show what the last answer's prompt contained of memory, and what was left out.")(
+    chat_command("why")
+)
 
 
 @memory.command()

@@ -17,43 +17,24 @@ from relay.commands.preferences.preferences import (
     reset_preferences,
     switch_preferences,
 )
-from relay.core.errors import CommandRefused, SettingsError
+from relay.core.errors import SettingsError
 from relay.core.program import RELAY
 from relay.core.text import pluralize
 from relay.memory.rows.turns.preferences import FeedbackResult, Preferences
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.preferences.preferences import read_here
-from relay.surfaces.cli.chat_commands import Sure, run_command_line
-from relay.surfaces.cli.command_list import CommandsOrWords, VerbCommand
-from relay.surfaces.cli.output import AsJson, allow_json
+from relay.surfaces.cli.chat_commands import YES, chat_command, spelled
+from relay.surfaces.cli.command_list import VerbCommand, make_group
+from relay.surfaces.cli.memory.group import confirm_reset
 from relay.surfaces.cli.owner import owner_command
 
 USAGE = "[prefer|avoid <words> | show <n> | on | off | pause 2h]"
 
 
-class Words(CommandsOrWords):
-    """The command group. Other words are passed to /preferences."""
-
-    fallback = "list"
-
-
-preferences = typer.Typer(
-    cls=Words,
-    callback=allow_json,
-    add_completion=False,
-    help="How you like answers, and what taught Relay that.",
-    rich_markup_mode=None,
-)
-
-
-@preferences.command("list", cls=VerbCommand)
-def listed(
-    words: list[str] | None = typer.Argument(None, metavar=USAGE),  # noqa: B008 - its own each
-    yes: Sure = False,
-    as_json: AsJson = False,
-) -> None:
-    """List preferences, or change them as in the chat: prefer short answers."""
-    run_command_line("preferences", " ".join(words or []), yes, as_json)
+preferences = make_group("How you like answers, and what taught Relay that.", "list")
+preferences.command(
+    "list", cls=VerbCommand, help="List preferences, or change them as in the chat: prefer short answers."
+)(chat_command("preferences", spelled(USAGE), YES))
 
 
 @preferences.command()
@@ -81,11 +62,8 @@ async def reset(
 ) -> ResetPreferences:
     """Forget all of them. Needs --yes with their number."""
     known = (await list_preferences(ctx)).known
-    if not known:
-        raise CommandRefused("There is nothing to forget.")
-    if number != known:
-        how = f"{RELAY} preferences reset --yes {known}"
-        raise SettingsError(f"Relay knows {pluralize(known, 'preference')}. To forget everything: {how}")
+    how = f"{RELAY} preferences reset --yes {known}"
+    confirm_reset(known, number, f"Relay knows {pluralize(known, 'preference')}. To forget all of them: {how}")
     return await reset_preferences(ctx, known)
 
 

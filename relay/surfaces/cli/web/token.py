@@ -11,18 +11,11 @@ from relay.core.program import RELAY
 from relay.core.settings import load
 from relay.memory.rows.people import ApiToken
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.cli.command_list import Commands
+from relay.surfaces.cli.command_list import make_group
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.owner import owner_command, run
 
-token = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    help="Tokens that let programs use the API as you.",
-    rich_markup_mode=None,
-)
-
+token = make_group("Tokens that let programs use the API as you.")
 API_OFF = "The API is switched off. Set RELAY_API=on, and start the bot again."
 
 
