@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from relay.surfaces.chat.contexts import composition, compress, sessions, version
 from relay.surfaces.chat.contexts.buttons import ListVersions, OpenSession, RemoveKeepit, WeighKeepit
-from relay.surfaces.chat.contexts.draft import Draft
+from relay.surfaces.chat.contexts.compress import Draft
 from relay.surfaces.chat.contexts.markers import keepit
 from relay.surfaces.chat.contexts.pruning import SelectVersion
 from relay.surfaces.chat.memory import cards

@@ -22,7 +22,7 @@ from relay.memory.rows.search import KnownHit, SearchQuery
 from relay.memory.rows.search_context import OpenedArtefact
 from relay.memory.store import Store
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.history.found import artefact_page
+from relay.surfaces.chat.history.search import artefact_page
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.dump import holding
 from tests.integration.note_artefact import MIGRATION, NOTE

@@ -25,8 +25,7 @@ from relay.memory.writing.summaries import Summariser
 from relay.surfaces.chat.callbacks import decode, encode
 from relay.surfaces.chat.context import ChatContext, CommandMessage
 from relay.surfaces.chat.contexts.buttons import ListVersions
-from relay.surfaces.chat.contexts.compress import press_change, press_make
-from relay.surfaces.chat.contexts.draft import Draft
+from relay.surfaces.chat.contexts.compress import Draft, press_change, press_make
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
 from tests.integration.conftest import Sql

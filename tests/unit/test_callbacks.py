@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from relay.surfaces.chat import BUTTONS
 from relay.surfaces.chat.callbacks import CALLBACKS, MAX_BYTES, Callback, decode, encode
-from relay.surfaces.chat.contexts.draft import KEEPITS, LEVELS, METHODS, MODELS, Draft
+from relay.surfaces.chat.contexts.compress import KEEPITS, LEVELS, METHODS, MODELS, Draft
 from relay.surfaces.chat.memory_views import CHOSEN, LAST_PAGE, HistoryView, View
 from relay.surfaces.chat.session.settings import choose_flag
 from relay.surfaces.chat.session.voice import choose_voice

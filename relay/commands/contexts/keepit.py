@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Literal
 
@@ -74,16 +75,9 @@ async def keep_passage(
         "weight": None if weight is None else str(weight),
         "origin": origin if ctx.bot_id else "cli",
     }
-    if passage.draft is None:
-        keep |= {
-            "telegram_message_id": passage.telegram_message_id,
-            "message_id": passage.message_id,
-            "session_id": passage.session_id,
-            "text": passage.text,
-            "quoted": passage.quoted,
-        }
-    else:
-        keep["draft"] = passage.draft
+    given = asdict(passage)
+    draft = given.pop("draft")
+    keep |= given if draft is None else {"draft": draft}
     may = may_switch(ctx, ctx.space)
     done = await ctx.store.keep_it(ctx.turn, ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, may, keep)
     if done.refused == "missing" and passage.telegram_message_id:

@@ -17,7 +17,7 @@ from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.contexts.settings import Level, level_of
 from relay.memory.rows.contexts.library import OriginalMessage, OriginalPage
-from relay.memory.rows.contexts.projects import DecayPreview, ProjectManifest, ProjectPage, ProjectPlace, SessionRecord
+from relay.memory.rows.contexts.projects import DecayPreview, ProjectManifest, ProjectPage, SessionRecord
 
 PAGE = 500
 """How many messages are read at once."""
@@ -37,10 +37,6 @@ async def go_to(ctx: CommandContext, kind: Literal["project", "session", "compos
     place = await ctx.store.find_project(kind, id)
     if place is None or not await ctx.sees(place.space):
         raise NotFound(GONE)
-    return _at(ctx, place)
-
-
-def _at(ctx: CommandContext, place: ProjectPlace) -> CommandContext:
     return replace(ctx, space=place.space, chat_id=place.chat_id, topic_id=place.topic_id)
 
 

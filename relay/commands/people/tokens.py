@@ -70,13 +70,9 @@ async def new_link(ctx: CommandContext) -> str:
 
 
 async def _check_known(ctx: CommandContext) -> None:
-    """Raises `CommandRefused` at the terminal of a bot that has no owner yet."""
-    _check_private(ctx)
-    if ctx.user_id not in ctx.services.people.named and await ctx.store.person(ctx.user_id) is None:
-        raise CommandRefused(f"Nobody uses the bot yet. Open the link that {RELAY} run prints, and press Start there.")
-
-
-def _check_private(ctx: CommandContext) -> None:
-    """Raises `NotAllowed` outside of private chats, because tokens and links open a person's own memory."""
+    """Raises `NotAllowed` outside of private chats, because tokens and links open a person's own memory, and
+    `CommandRefused` at the terminal of a bot that has no owner yet."""
     if not ctx.private:
         raise NotAllowed
+    if ctx.user_id not in ctx.services.people.named and await ctx.store.person(ctx.user_id) is None:
+        raise CommandRefused(f"Nobody uses the bot yet. Open the link that {RELAY} run prints, and press Start there.")

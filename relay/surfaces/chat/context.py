@@ -69,3 +69,8 @@ class ChatContext(CommandContext):
     """The chat's server, which knows about people and files."""
     said: CommandMessage = NOTHING_SAID
     """The message with the command, or the one above the button."""
+
+    @property
+    def replied_id(self) -> int:
+        """The id of the message that this one replies to; 0: none."""
+        return self.said.replied.message_id if self.said.replied else 0

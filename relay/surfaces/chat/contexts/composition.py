@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from relay.commands.contexts import composition as commands
 from relay.core.limits import CONTEXT_WINDOW
 from relay.core.models import Button
@@ -55,10 +57,7 @@ async def show_named(call: ChatContext, name: str) -> CommandReply:
 async def drop_named(call: ChatContext, name: str) -> CommandReply:
     """Drops a composition by its name, or asks first."""
     one = await commands.composition_named(call, name)
-    if commands.drop_asks(call, one):
-        return CommandReply(ask_to_drop(one), rows=drop_rows(one))
-    dropped = await commands.drop_composition(call, one.id)
-    return CommandReply(dropped_line(dropped.name, dropped.active), result=dropped)
+    return ask_to_drop(one) if commands.drop_asks(call, one) else await _drop(call, one.id)
 
 
 async def begin_named(call: ChatContext, name: str) -> CommandReply:
@@ -101,20 +100,24 @@ async def press_download(call: ChatContext, composition_id: int) -> ButtonReply:
 async def press_drop(call: ChatContext, composition_id: int) -> ButtonReply:
     """Asks whether to drop it, unless the settings say not to ask."""
     one = await commands.open_composition(call, composition_id)
-    if commands.drop_asks(call, one):
-        return ButtonReply(text=ask_to_drop(one), rows=drop_rows(one))
-    return await _drop(call, one.id)
+    return ask_to_drop(one).redraw() if commands.drop_asks(call, one) else await _redraw_dropped(call, one.id)
 
 
 @action("bd", confirms=True)
 async def press_confirm(call: ChatContext, composition_id: int) -> ButtonReply:
     """Drops it."""
-    return await _drop(call, composition_id)
+    return await _redraw_dropped(call, composition_id)
 
 
-async def _drop(call: ChatContext, composition_id: int) -> ButtonReply:
+async def _redraw_dropped(call: ChatContext, composition_id: int) -> ButtonReply:
+    dropped = await _drop(call, composition_id)
+    return replace(dropped.redraw("Dropped."), result=dropped.result)
+
+
+async def _drop(call: ChatContext, composition_id: int) -> CommandReply:
     dropped = await commands.drop_composition(call, composition_id)
-    return ButtonReply("Dropped.", dropped_line(dropped.name, dropped.active), [], result=dropped)
+    stays = " The conversation that began with it keeps it until its next /new." if dropped.active else ""
+    return CommandReply(f"Dropped **{escape_markdown(dropped.name)}**.{stays}", result=dropped)
 
 
 def composed_page(one: Composition) -> CommandReply:
@@ -125,8 +128,7 @@ def composed_page(one: Composition) -> CommandReply:
     elif one.status == "failed":
         lines.append(escape_sentence(one.error or "A version couldn't be made."))
     elif one.status == "making":
-        told = "I'll tell you when it's ready." if one.tells else "/compose list shows when it's ready."
-        lines.append(told)
+        lines.append("I'll tell you when it's ready." if one.tells else "/compose list shows when it's ready.")
     lines.append("\n".join(f"{place}. {part_line(part)}" for place, part in enumerate(one.parts, 1)))
     return CommandReply("\n\n".join(lines), rows=page_rows(one))
 
@@ -189,17 +191,7 @@ def describe_begun(used: commands.UsedComposition) -> CommandReply:
     return CommandReply(erased + text, result=used)
 
 
-def ask_to_drop(one: Composition) -> str:
+def ask_to_drop(one: Composition) -> CommandReply:
     """Asks whether to drop a composition."""
-    return f"Drop **{escape_markdown(one.name)}**? Its sessions and their versions stay."
-
-
-def drop_rows(one: Composition) -> list[list[Button]]:
-    """Returns the buttons under that question."""
-    return [[button("🗑 Drop it", press_confirm(one.id)), button("‹ Keep it", press_open(one.id))]]
-
-
-def dropped_line(name: str, active: int) -> str:
-    """Says that a composition was dropped."""
-    stays = " The conversation that began with it keeps it until its next /new." if active else ""
-    return f"Dropped **{escape_markdown(name)}**.{stays}"
+    row = [button("🗑 Drop it", press_confirm(one.id)), button("‹ Keep it", press_open(one.id))]
+    return CommandReply(f"Drop **{escape_markdown(one.name)}**? Its sessions and their versions stay.", rows=[row])

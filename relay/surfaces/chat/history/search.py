@@ -1,26 +1,28 @@
-"""Renders search results, and the messages around one."""
+"""Renders search results, the messages around one, and memories and other artefacts that were found."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 
 from relay.commands.history.search import SearchResults, messages_beside, open_known, search_page
 from relay.commands.history.search import search as run_search
 from relay.core.frozen import frozen
 from relay.core.text import escape_markdown, parse_number, shorten
-from relay.memory.derivations import artefacts
-from relay.memory.derivations.artefacts import id_of, read_id
-from relay.memory.rows.search import Hit, MessageHit
-from relay.memory.rows.search_context import OpenedArtefact, OpenedSummary
+from relay.memory.derivations.artefacts import KINDS, artefact_kind, id_of, read_id
+from relay.memory.rows.search import Hit, KnownHit, MessageHit
+from relay.memory.rows.search_context import ContextMessage, OpenedArtefact, OpenedMemory, OpenedSummary
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import action, shows
-from relay.surfaces.chat.history.found import artefact_page, format_known_heading, memory_page, summary_page
 from relay.surfaces.chat.links import link_to
+from relay.surfaces.chat.memory.origin import name_of, quote
 from relay.surfaces.chat.memory_buttons import OpenMemory
+from relay.surfaces.chat.memory_pages import cut_units
 from relay.surfaces.chat.memory_views import View
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
-from relay.surfaces.chat.times import moment
+from relay.surfaces.chat.times import day, moment
 
 PAGE = 6
 TERMINAL_PAGE = 30
@@ -54,12 +56,12 @@ class Result:
         number, named = parse_number(text), read_id(text)
         if number is not None:
             return cls("message", number)
-        return cls(*named[:2]) if named and artefacts.artefact_kind(named[0]) else None
+        return cls(*named[:2]) if named and artefact_kind(named[0]) else None
 
     @classmethod
     def examples(cls) -> list[Result]:
         """Returns one of each kind, with long ids."""
-        return [cls(kind, 10**17) for kind in ("message", *(one.kind for one in artefacts.KINDS))]
+        return [cls(kind, 10**17) for kind in ("message", *(one.kind for one in KINDS))]
 
 
 @shows("search")
@@ -214,3 +216,64 @@ def strong(word: str) -> str:
     """Renders a word in bold, unless signs at its ends would make Markdown show the stars."""
     shown = escape_markdown(word)
     return f"**{shown}**" if word[:1].isalnum() and word[-1:].isalnum() else shown
+
+
+def format_known_heading(call: ChatContext, hit: KnownHit) -> str:
+    """Returns the heading of a memory or another artefact in a list of results."""
+    status = hit.status if hit.status != "active" else None
+    return format_heading(call, hit.kind, hit, hit.title, hit.subject, status, hit.valid_until)
+
+
+def memory_page(call: ChatContext, found: OpenedMemory) -> str:
+    """Renders a memory in full, with two of its source messages."""
+    status = found.status if found.status != "active" else None
+    title = format_heading(call, "memory", found, None, found.subject, status, found.valid_until)
+    lines = [f"**{title}**", quote(cut_units(found.content, 2400))]
+    return "\n\n".join([*lines, *sources(call, found.sources)])
+
+
+def artefact_page(call: ChatContext, found: OpenedArtefact) -> str:
+    """Renders an artefact in full, with two of its source messages."""
+    lines = [f"**{format_heading(call, found.kind, found, found.title)}**", quote(cut_units(found.content, 2400))]
+    return "\n\n".join([*lines, *sources(call, found.sources)])
+
+
+def sources(call: ChatContext, rows: Sequence[ContextMessage]) -> list[str]:
+    """Quotes the first two source messages, each with its author and time."""
+    told = []
+    for row in rows[:2]:
+        who = "I" if row.role == "assistant" else name_of(row.user_id, row.name, call.user_id)
+        told.append(f"{who} said, {moment(row.at, call.zone)}:\n{quote(cut_units(row.text, 400)) or '(no words)'}")
+    return told
+
+
+def summary_page(call: ChatContext, found: OpenedSummary) -> str:
+    """Renders a summary in full, with the range it covers."""
+    lines = [f"**{format_heading(call, 'summary', found, found.title)}**", quote(cut_units(found.content, 2400))]
+    if found.from_at and found.through_at:
+        lines.append(f"Covers {found.messages} messages until {moment(found.through_at, call.zone)}.")
+    return "\n\n".join(lines)
+
+
+def format_heading(
+    call: ChatContext,
+    kind: str,
+    known: KnownHit | OpenedMemory | OpenedSummary | OpenedArtefact,
+    title: str | None,
+    subject: str | None = None,
+    status: str | None = None,
+    until: datetime | None = None,
+) -> str:
+    """Says what a result is, its date, subject and place. `title`: if it has one. `status`: if it is not active."""
+    named = artefact_kind(kind)
+    name = escape_markdown(title) if title else f"{kind} #{known.number}"
+    parts = [moment(known.at, call.zone), f"{named.icon if named else ''} {name}".strip()]
+    if subject and call.space.kind == "group":
+        parts.append(f"about {escape_markdown(shorten(subject, 40))}")
+    if status:
+        parts.append(status)
+    if until:
+        parts.append(f"until {day(until, call.zone)}")
+    if known.place:
+        parts.append(escape_markdown(shorten(known.place, 60)))
+    return " · ".join(parts)

@@ -61,7 +61,7 @@ TOOL_NAMES = {
 @shows("why", private=True)
 async def why(call: ChatContext) -> CommandReply:
     """Explains the answer that this replies to, else the last one here."""
-    found = await explain_answer(call, call.said.replied.message_id if call.said.replied else 0)
+    found = await explain_answer(call, call.replied_id)
     text = format_explanation(found, 1, call.zone)
     return CommandReply(text, rows=_rows(call, found, 1), result=found)
 

@@ -53,7 +53,7 @@ async def preferences(call: ChatContext) -> CommandReply:
 @shows("tag", private=True)
 async def tag(call: ChatContext) -> CommandReply:
     """Puts tags on the answer that this replies to, else the last one here."""
-    done = await tag_command(call, call.text, call.said.replied.message_id if call.said.replied else 0)
+    done = await tag_command(call, call.text, call.replied_id)
     return CommandReply(pages.describe_feedback(done), rows=await _undo_rows(call, done), result=done)
 
 
@@ -92,10 +92,6 @@ def read_here(word: str) -> commands.PreferenceSwitch:
     if to is None:
         raise CommandRefused(HOW_HERE)
     return commands.PreferenceSwitch(here=to)
-
-
-async def _switch_here(call: ChatContext, rest: str) -> CommandReply:
-    return await _switch(read_here(rest), call, "")
 
 
 async def _switch(to: commands.PreferenceSwitch, call: ChatContext, _rest: str) -> CommandReply:
@@ -138,7 +134,7 @@ WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
     "off": partial(_switch, commands.PreferenceSwitch(on=False)),
     "pause": _pause,
     "resume": partial(_switch, commands.PreferenceSwitch(resume=True)),
-    "here": _switch_here,
+    "here": lambda call, rest: _switch(read_here(rest), call, ""),
     "reset": _reset,
 }
 """The words after /preferences."""

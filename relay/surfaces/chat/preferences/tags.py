@@ -52,7 +52,7 @@ async def just_right(call: ChatContext, turn_id: int) -> ButtonReply:
 @shows("better", private=True)
 async def show_better(call: ChatContext) -> CommandReply:
     """Records a person's own version of the answer that this replies to, else of the last one here."""
-    done = await better(call, call.text, call.said.replied.message_id if call.said.replied else 0)
+    done = await better(call, call.text, call.replied_id)
     return CommandReply("Thanks. I'll look at what you changed.", result=done)
 
 
@@ -74,8 +74,7 @@ def _find_others(call: ChatContext) -> list[list[Button]]:
 @shows("critique", private=True)
 async def critique(call: ChatContext) -> CommandReply:
     """Judges the text after the command, else the message that this replies to, else the last answer here."""
-    replied = call.said.replied.message_id if call.said.replied else 0
-    done = await critique_command(call, replied, call.text.strip())
+    done = await critique_command(call, call.replied_id, call.text.strip())
     rows = []
     if done.turn_id and call.private:
         rows = [[button("↻ Answer again with this", AnswerWithCritique(done.turn_id))]]

@@ -11,14 +11,9 @@ from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import Intent
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import action
-from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
+from relay.surfaces.chat.reply import ButtonReply, button
 
 STATUSES = {"delete": "deleted", "back": "active", "yes": "active"}
-
-
-def made_reply(one: Intent) -> CommandReply:
-    """Shows the intent that was made."""
-    return CommandReply(describe(one), rows=rows_of(one), result=one)
 
 
 def describe(one: Intent) -> str:

@@ -38,7 +38,8 @@ EDITED = "reminder"
 async def remind(call: ChatContext) -> CommandReply:
     """Makes a reminder for a time, or for when something is mentioned."""
     if (wanted := read_intent(call.text)) is not None:
-        return intents.made_reply(await make_intent(call, *wanted))
+        made_intent = await make_intent(call, *wanted)
+        return CommandReply(intents.describe(made_intent), rows=intents.rows_of(made_intent), result=made_intent)
     made = await commands.remind(call, call.text)
     text = describe(call, made) + await say_who_sends(call, "reminds you")
     return CommandReply(text, rows=[made_row(made)], result=made)

@@ -25,7 +25,7 @@ LABELS: dict[Voice, str] = {"auto": "🔊 Auto", "always": "🔊 Always", "never
 @shows("say")
 async def say(call: ChatContext) -> CommandReply:
     """Speaks the answer that this replies to, else the last one here."""
-    answer = await say_command(call, call.said.replied.message_id if call.said.replied else 0)
+    answer = await say_command(call, call.replied_id)
     return CommandReply("", aloud=answer.text, result=answer)
 
 

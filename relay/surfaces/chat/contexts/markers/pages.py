@@ -28,7 +28,8 @@ VERSIONS = 3
 def card(call: ChatContext, found: OpenedKeepit, back: ListKeepits, before: Decimal | None = None) -> CommandReply:
     """Shows a marker. `before`: its former weight, which Undo gives back."""
     one = found.keepit
-    lines = [heading(one), passage(one), place(call, one)]
+    heading = f"📌 **{one.weight:.2f} · {name_weight(one.weight)}**"
+    lines = [heading, passage(one), place(call, one)]
     lines += fate("Kept in", one.survived) + fate("Summarised in", one.summarized)
     lines.append(decay(one, found.decay))
     rows = preset_rows(lambda percent: WeighKeepit(one.id, percent, back.session_id, back.offset), one.weight)
@@ -51,10 +52,6 @@ def removed_card(one: Keepit, back: ListKeepits) -> CommandReply:
     undo = button("↩ Undo", RestoreKeepit(one.id, back.session_id, back.offset))
     text = f"🗑 No longer marked. The message stays as it is.\n\n{passage(one)}"
     return CommandReply(text, rows=[[undo, button("‹ Markers", back)]])
-
-
-def heading(one: Keepit) -> str:
-    return f"📌 **{one.weight:.2f} · {name_weight(one.weight)}**"
 
 
 def passage(one: Keepit) -> str:
