@@ -461,7 +461,8 @@ async def test_a_morning_digest_lists_the_reminders_due_that_day(bot: SharedBot)
     ada, dm = bot.person()
     assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at noon")).text
     assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at 25:00")).text
-    assert "Every day at 19:30" in (await bot.ask(dm, ada, "/digest at 19:30")).text
+    assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest never")).text
+    assert "Every day at 19:30" in (await bot.ask(dm, ada, "/digest 19:30")).text
     assert "Every day at 7:30" in (await bot.ask(dm, ada, "/digest at 7:30")).text
     assert "every day at 7:30" in (await bot.ask(dm, ada, "/digest")).text
     await bot.ask(dm, ada, "/remind in 3 hours water the *palms*")

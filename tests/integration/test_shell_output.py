@@ -73,7 +73,10 @@ def test_counts_are_in_words() -> None:
     run("remember", "I", "sail")
     run("preferences", "prefer", "short", "answers")
     assert "Relay knows 1 memory. To forget everything: relay memory reset --yes 1" in run("memory", "reset")[1]
-    assert "Relay knows 1 preference. To forget" in run("preferences", "reset")[1]
+    assert (
+        "Relay knows 1 preference. To forget all of them: relay preferences reset --yes 1"
+        in run("preferences", "reset")[1]
+    )
     assert "1 entries" not in run("memory", "index")[1]
 
 
@@ -270,6 +273,7 @@ def test_markers_are_listed_of_the_session_with_that_number_in_the_list(in_teleg
         "usage abc",
         "settings sound maybe",
         "digest at 99:99",
+        "digest maybe",
         "private maybe",
         "session list --chat 99999999999999999999",
     ],

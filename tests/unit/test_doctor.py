@@ -156,7 +156,7 @@ def test_the_doctor_reports_settings_that_a_start_would_refuse(monkeypatch: pyte
 def test_the_doctor_says_how_many_people_may_use_the_bot(monkeypatch: pytest.MonkeyPatch) -> None:
     given = load_with_errors()[0]
     nobody = configuration.people(given, working())
-    assert (nobody.state, "open the link" in nobody.fix) == ("warning", True)
+    assert (nobody.state, "prints when it starts" in nobody.fix) == ("warning", True)
     assert configuration.people(given, None).state == "skipped"
     assert configuration.people(given, working(admins=1, users=2)).said == "1 admin, 2 other people"
     monkeypatch.setenv("RELAY_ADMINS", "1,2")

@@ -80,7 +80,7 @@ def people(given: Settings, work: WorkState | None) -> Finding:
     if work is None:
         return skipped("people", "RELAY_ADMINS is empty, and the database was not read")
     said = "the bot has no admin yet" if users else "nobody may use the bot yet"
-    return warning("people", said, f"Start `{RELAY} run` and open the link that it prints, or set RELAY_ADMINS.")
+    return warning("people", said, f"Open the link that `{RELAY} run` prints when it starts, or set RELAY_ADMINS.")
 
 
 def _count(number: int, one: str, many: str = "") -> str:
