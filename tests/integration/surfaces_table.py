@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from relay.surfaces.chat.contexts import composition, compress, sessions, version
-from relay.surfaces.chat.contexts.buttons import ListVersions, OpenSession, RemoveKeepit, WeighKeepit
+from relay.surfaces.chat.contexts.buttons import ListVersions, OpenSession
 from relay.surfaces.chat.contexts.compress import Draft
-from relay.surfaces.chat.contexts.markers import keepit
+from relay.surfaces.chat.contexts.markers import keepit, pages
 from relay.surfaces.chat.contexts.pruning import SelectVersion
 from relay.surfaces.chat.memory import cards
 from relay.surfaces.chat.memory.origin import show_origin
@@ -102,19 +102,19 @@ CASES: dict[str, Case] = {
     ),
     "contexts.keepit.open_keepit": Case(
         tells=("cli",),
-        chat=("/keepit", keepit.press_open(1)),
+        chat=("/keepit", pages.press_open(1)),
         cli=("session keepit --of p1",),
         http=(("PUT", f"{SESSION}/keepits/p1", {"weight": 1.0}),),
     ),
     "contexts.keepit.remove_keepit": Case(
         tells=("cli",),
-        chat=("/keepit", RemoveKeepit(1)),
+        chat=("/keepit", pages.press_remove(1)),
         cli=("session keepit --of p1 --remove",),
         http=(("DELETE", f"{SESSION}/keepits/p1"),),
     ),
     "contexts.keepit.weigh_keepit": Case(
         tells=("cli",),
-        chat=("/keepit", WeighKeepit(1, 25)),
+        chat=("/keepit", pages.press_weigh(1, 25)),
         cli=("session keepit 0.25 --of p1",),
         http=(("PUT", f"{SESSION}/keepits/p1", {"weight": 0.25}),),
     ),

@@ -26,31 +26,6 @@ class ListKeepits(Callback, code="il"):
     offset: int
 
 
-class ListedKeepit(Callback):
-    """Session and offset lead back to the list."""
-
-    keepit_id: int
-    session_id: int = 0
-    offset: int = 0
-
-
-class WeighKeepit(Callback, code="iw"):
-    """Gives a marker another weight, in hundredths."""
-
-    keepit_id: int
-    percent: int
-    session_id: int = 0
-    offset: int = 0
-
-
-class RemoveKeepit(ListedKeepit, code="ix"):
-    """Removes a marker; the same page has a button that undoes it."""
-
-
-class RestoreKeepit(ListedKeepit, code="iy"):
-    """Brings a removed marker back."""
-
-
 class UndoTyped(AboutTurn, code="ib"):
     """Removes the markers of a turn's message (1), or restores them (0)."""
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from decimal import Decimal
 
 from relay.commands.contexts import keepit as commands
 from relay.core.errors import CommandRefused, NotFound, OutOfRange
 from relay.core.text import escape_markdown, shorten
 from relay.memory.contexts.markers import read_weight
-from relay.memory.rows.contexts.markers import Keepit, KeepitChange
+from relay.memory.rows.contexts.markers import KeepitChange
 from relay.surfaces.chat.changes import other_rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts import buttons
-from relay.surfaces.chat.contexts.markers.pages import card, removed_card, undo_weight
+from relay.surfaces.chat.contexts.markers.pages import NO_WEIGHT, press_open, press_remove, undo_weight, weight_of
 from relay.surfaces.chat.contexts.markers.weights import preset_rows, undo_typed, weight_in_words
 from relay.surfaces.chat.handlers import action, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
@@ -26,7 +25,6 @@ HOW = (
     "To keep a passage, write `##keepit0.80##` before it and `##/keepit##` after it. What you mark survives when old "
     "conversations are compressed."
 )
-NO_WEIGHT = "A weight is from 0 to 1, such as /keepit 0.8"
 NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,]*%?")
 """What can only be meant as a weight, unless the message says it."""
 WHICH = "Say which passage to keep: /keepit 0.80 the gate code is 4711"
@@ -72,7 +70,7 @@ def marked(done: KeepitChange) -> CommandReply:
     """Says what was marked."""
     one = commands.require_marker(done)
     text = f"📌 Kept {weight_in_words(one.weight)}\n\n> {escape_markdown(shorten(one.content, 300))}"
-    undo = [button("↩ Undo", buttons.RemoveKeepit(one.id))]
+    undo = [button("↩ Undo", press_remove(one.id))]
     if done.before is not None:
         undo = undo_weight(one, done.before, buttons.ListKeepits(0, 0))
     return CommandReply(text, rows=[[*undo, button("Open", press_open(one.id))]], result=done)
@@ -98,43 +96,6 @@ async def turn_page(call: ChatContext, to: buttons.ListKeepits) -> ButtonReply:
     return (await page(call, to.session_id, to.offset)).redraw()
 
 
-@action("io")
-async def press_open(call: ChatContext, keepit_id: int, session_id: int = 0, offset: int = 0) -> ButtonReply:
-    """Opens a marker."""
-    return await opened(call, keepit_id, buttons.ListKeepits(session_id, offset))
-
-
-@pressed(buttons.WeighKeepit)
-async def press_weigh(call: ChatContext, to: buttons.WeighKeepit) -> ButtonReply:
-    done = await commands.weigh_keepit(call, to.keepit_id, weight_of(to.percent))
-    back = buttons.ListKeepits(to.session_id, to.offset)
-    return await opened(
-        call, to.keepit_id, back, f"Now {weight_in_words(commands.require_marker(done).weight)}.", done.before
-    )
-
-
-@pressed(buttons.RemoveKeepit)
-async def press_remove(call: ChatContext, to: buttons.RemoveKeepit) -> ButtonReply:
-    one = commands.require_marker(await commands.remove_keepit(call, to.keepit_id))
-    return removed_card(one, buttons.ListKeepits(to.session_id, to.offset)).redraw("Removed.")
-
-
-@pressed(buttons.RestoreKeepit)
-async def press_restore(call: ChatContext, to: buttons.RestoreKeepit) -> ButtonReply:
-    await commands.remove_keepit(call, to.keepit_id, removed=False)
-    return await opened(call, to.keepit_id, buttons.ListKeepits(to.session_id, to.offset), "Back again.")
-
-
-async def opened(
-    call: ChatContext, keepit_id: int, back: buttons.ListKeepits, toast: str = "", before: Decimal | None = None
-) -> ButtonReply:
-    """Shows a marker's card. `before`: the weight that Undo gives back."""
-    found = await commands.open_keepit(call, keepit_id)
-    if found.keepit.removed:
-        return removed_card(found.keepit, back).redraw(toast)
-    return card(call, found, back, before).redraw(toast)
-
-
 async def page(call: ChatContext, session_id: int, offset: int) -> CommandReply:
     """Renders a page of markers, the most important first."""
     found = await commands.keepits(call, session_id or None, offset, PAGE)
@@ -146,19 +107,10 @@ async def page(call: ChatContext, session_id: int, offset: int) -> CommandReply:
         return CommandReply(text, rows=back, result=found)
     lines = [f"📌 **Marked {where}** ({found.total})"]
     numbered = list(enumerate(found.keepits, offset + 1))
-    lines += [f"**{number}** · {weight_in_words(one.weight)}\n{line(one)}" for number, one in numbered]
+    lines += [
+        f"**{number}** · {weight_in_words(one.weight)}\n{escape_markdown(shorten(one.content, 120))}"
+        for number, one in numbered
+    ]
     openers = [button(str(number), press_open(one.id, session_id, offset)) for number, one in numbered]
     steps = step_rows(offset, PAGE, found.total, lambda to: buttons.ListKeepits(session_id, to), ("‹ Before", "More ›"))
     return CommandReply("\n\n".join(lines), rows=[openers, *steps, *back], result=found)
-
-
-def line(one: Keepit) -> str:
-    """Shows the beginning of a marked passage."""
-    return escape_markdown(shorten(one.content, 120))
-
-
-def weight_of(percent: int) -> Decimal:
-    """Returns the weight in a button's data. Raises `CommandRefused` for a forged one."""
-    if percent > 100:
-        raise OutOfRange(NO_WEIGHT)
-    return Decimal(percent) / 100

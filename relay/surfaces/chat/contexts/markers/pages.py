@@ -1,4 +1,4 @@
-"""Renders a marker as a page: its passage, its place, and which versions keep it. Pure."""
+"""Renders a marker as a page (its passage, its place, and which versions keep it) with the buttons that change it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import groupby
 
+from relay.commands.contexts import keepit as commands
+from relay.core.errors import OutOfRange
 from relay.core.models import Button
 from relay.core.text import escape_markdown, shorten
 from relay.memory.contexts.markers import name_weight
 from relay.memory.rows.contexts.markers import Keepit, OpenedKeepit, Survival
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.contexts.buttons import ListKeepits, RemoveKeepit, RestoreKeepit, WeighKeepit
-from relay.surfaces.chat.contexts.markers.weights import preset_rows
+from relay.surfaces.chat.contexts.buttons import ListKeepits
+from relay.surfaces.chat.contexts.markers.weights import preset_rows, weight_in_words
+from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.memory_pages import cut_units
-from relay.surfaces.chat.reply import CommandReply, button
+from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from relay.surfaces.chat.times import moment
 
 LONGEST = 1_200
@@ -23,6 +26,54 @@ BARELY = Decimal("0.02")
 """A weight less than this above the threshold barely survives."""
 VERSIONS = 3
 """The most versions named."""
+NO_WEIGHT = "A weight is from 0 to 1, such as /keepit 0.8"
+
+
+@action("io")
+async def press_open(call: ChatContext, keepit_id: int, session_id: int = 0, offset: int = 0) -> ButtonReply:
+    """Opens a marker. Session and offset lead back to the list."""
+    return await opened(call, keepit_id, ListKeepits(session_id, offset))
+
+
+@action("iw")
+async def press_weigh(
+    call: ChatContext, keepit_id: int, percent: int, session_id: int = 0, offset: int = 0
+) -> ButtonReply:
+    """Gives a marker another weight, in hundredths."""
+    done = await commands.weigh_keepit(call, keepit_id, weight_of(percent))
+    toast = f"Now {weight_in_words(commands.require_marker(done).weight)}."
+    return await opened(call, keepit_id, ListKeepits(session_id, offset), toast, done.before)
+
+
+@action("ix")
+async def press_remove(call: ChatContext, keepit_id: int, session_id: int = 0, offset: int = 0) -> ButtonReply:
+    """Removes a marker; the same page has a button that undoes it."""
+    one = commands.require_marker(await commands.remove_keepit(call, keepit_id))
+    return removed_card(one, ListKeepits(session_id, offset)).redraw("Removed.")
+
+
+@action("iy")
+async def press_restore(call: ChatContext, keepit_id: int, session_id: int = 0, offset: int = 0) -> ButtonReply:
+    """Brings a removed marker back."""
+    await commands.remove_keepit(call, keepit_id, removed=False)
+    return await opened(call, keepit_id, ListKeepits(session_id, offset), "Back again.")
+
+
+async def opened(
+    call: ChatContext, keepit_id: int, back: ListKeepits, toast: str = "", before: Decimal | None = None
+) -> ButtonReply:
+    """Shows a marker's card. `before`: the weight that Undo gives back."""
+    found = await commands.open_keepit(call, keepit_id)
+    if found.keepit.removed:
+        return removed_card(found.keepit, back).redraw(toast)
+    return card(call, found, back, before).redraw(toast)
+
+
+def weight_of(percent: int) -> Decimal:
+    """Returns the weight in a button's data. Raises `CommandRefused` for a forged one."""
+    if percent > 100:
+        raise OutOfRange(NO_WEIGHT)
+    return Decimal(percent) / 100
 
 
 def card(call: ChatContext, found: OpenedKeepit, back: ListKeepits, before: Decimal | None = None) -> CommandReply:
@@ -32,10 +83,10 @@ def card(call: ChatContext, found: OpenedKeepit, back: ListKeepits, before: Deci
     lines = [heading, passage(one), place(call, one)]
     lines += fate("Kept in", one.survived) + fate("Summarised in", one.summarized)
     lines.append(decay(one, found.decay))
-    rows = preset_rows(lambda percent: WeighKeepit(one.id, percent, back.session_id, back.offset), one.weight)
+    rows = preset_rows(lambda percent: press_weigh(one.id, percent, back.session_id, back.offset), one.weight)
     if undo := undo_weight(one, before, back):
         rows.append(undo)
-    remove = button("🗑 Remove", RemoveKeepit(one.id, back.session_id, back.offset))
+    remove = button("🗑 Remove", press_remove(one.id, back.session_id, back.offset))
     return CommandReply("\n\n".join(lines), rows=[*rows, [remove, button("‹ Markers", back)]])
 
 
@@ -43,13 +94,13 @@ def undo_weight(one: Keepit, before: Decimal | None, back: ListKeepits) -> list[
     """Returns the button that gives a marker its former weight again; none if it has that."""
     if before is None or before == one.weight:
         return []
-    undo = WeighKeepit(one.id, int(before * 100), back.session_id, back.offset)
+    undo = press_weigh(one.id, int(before * 100), back.session_id, back.offset)
     return [button(f"↩ Undo: {before:.2f} again", undo)]
 
 
 def removed_card(one: Keepit, back: ListKeepits) -> CommandReply:
     """Says that a marker is removed, and offers to bring it back."""
-    undo = button("↩ Undo", RestoreKeepit(one.id, back.session_id, back.offset))
+    undo = button("↩ Undo", press_restore(one.id, back.session_id, back.offset))
     text = f"🗑 No longer marked. The message stays as it is.\n\n{passage(one)}"
     return CommandReply(text, rows=[[undo, button("‹ Markers", back)]])
 
