@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from relay.archive.backup_file import BackupWriter, Header
 from relay.archive.move_rows import MovedTable, MovePage, MoveState
-from relay.archive.transfer import Watcher
+from relay.archive.transfer import Watcher, read_ahead
 from relay.core.errors import DatabaseUnavailable, RelayError
 from relay.core.frozen import frozen
 from relay.core.ports import Database, Snapshots
@@ -23,8 +23,6 @@ from relay.memory.retrying_database import call_until_reached
 
 MOST_ROWS = 2_000
 PAGE_BYTES = 524_288
-PATIENCE = 120.0
-"""How many seconds to retry while a database without snapshots can't be reached."""
 
 
 class BackupRefused(RelayError):
@@ -99,27 +97,18 @@ class Backup:
         )
 
     async def _table(self, writer: BackupWriter, header: Header, table: MovedTable) -> None:
-        """Writes a table, reading the next page while one is written."""
-        name, rows, after = table.name, 0, None
+        """Writes a table."""
+        name, rows = table.name, 0
         bound = _find_bound(header, table)
         writer.begin(name)
-        coming = asyncio.create_task(self._page(name, after))
-        try:
-            while True:
+        async with aclosing(read_ahead(partial(self._page, name))) as pages:
+            async for page in pages:
                 self.watcher.report("Reading", name, rows, max(rows, table.size))
-                page = await coming
                 within = [row for row in page.rows if bound is None or int(row[bound[0]] or 0) <= bound[1]]
                 if not within:
                     break
-                if not page.end:
-                    coming = asyncio.create_task(self._page(name, page.last))
                 await in_thread(writer.rows, within)
                 rows += len(within)
-                if page.end:
-                    break
-        finally:
-            coming.cancel()
-            await asyncio.gather(coming, return_exceptions=True)
         self.watcher.report("Reading", name, rows, rows)
 
     async def _page(self, table: str, after: list[str] | None) -> MovePage:
@@ -129,7 +118,7 @@ class Backup:
     async def _call(self, function: str, **arguments: Any) -> Any:
         hint = "No backup was made. Run the same command again."
         if not self._snapshot:
-            return await call_until_reached(self._side, function, arguments, self.watcher.say, PATIENCE, hint)
+            return await call_until_reached(self._side, function, arguments, self.watcher.say, hint)
         try:
             return await self._side.call(function, **arguments)
         except DatabaseUnavailable as error:

@@ -23,8 +23,6 @@ from relay.core.private_files import in_thread
 from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import call_until_reached
 
-PATIENCE = 120.0
-"""How many seconds to retry while the database can't be reached."""
 HOLD_SECONDS = 60
 """How long a restore that was killed before it began keeps Relay from starting."""
 RUNNING = "Relay is running on this database. Stop it and run this again."
@@ -216,4 +214,4 @@ class Restore:
         return Restored(name, found.rows, left_out)
 
     async def _call(self, function: str, **arguments: Any) -> Any:
-        return await call_until_reached(self.database, function, arguments, self.watcher.say, PATIENCE, HINT)
+        return await call_until_reached(self.database, function, arguments, self.watcher.say, HINT)

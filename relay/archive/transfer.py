@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
@@ -23,8 +24,6 @@ DIGEST_ROWS = 20_000
 LEAST_BYTES, FIRST_BYTES, MOST_BYTES = 16_384, 131_072, 524_288
 """The sizes of a page in bytes: the smallest, the first and the largest. The size is adjusted to how long storing a
 page takes."""
-PATIENCE = 120.0
-"""How many seconds to retry while a side can't be reached."""
 HINT = "The copied rows stay. Run the same command again to continue."
 
 Row = TypeVar("Row")
@@ -86,6 +85,23 @@ async def sum_table(
         told(total.rows, page.end)
         if page.end:
             return total
+
+
+async def read_ahead(
+    read: Callable[[list[str] | None], Awaitable[MovePage]], after: list[str] | None = None
+) -> AsyncGenerator[MovePage, None]:
+    """Yields a table's pages that have rows, from a key on. The next page is read while one is used."""
+    coming = asyncio.ensure_future(read(after))
+    try:
+        while (page := await coming).rows:
+            if not page.end:
+                coming = asyncio.ensure_future(read(page.last))
+            yield page
+            if page.end:
+                return
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
 
 
 @dataclass(slots=True)
@@ -151,24 +167,13 @@ class Transfer:
         return here, there
 
     async def _copy(self, table: MovedTable, progress: StoredRows) -> None:
-        """Copies a table from where `progress` is, reading the next page while one is stored."""
+        """Copies a table from where `progress` is."""
         name, after, rows = table.name, progress.after, progress.rows
-        coming = asyncio.create_task(self._page(name, after))
-        try:
-            while True:
+        async with aclosing(read_ahead(partial(self._page, name), after)) as pages:
+            async for page in pages:
                 self.watcher.report("Copying", name, rows, max(rows, table.size))
-                page = await coming
-                if not page.rows:
-                    break
-                if not page.end:
-                    coming = asyncio.create_task(self._page(name, page.last))
                 rows = await self._store(name, after, page)
                 after = page.last
-                if page.end:
-                    break
-        finally:
-            coming.cancel()
-            await asyncio.gather(coming, return_exceptions=True)
         self.watcher.report("Copying", name, rows, rows)
 
     async def _page(self, table: str, after: list[str] | None) -> MovePage:
@@ -200,7 +205,7 @@ class Transfer:
 
     async def _call(self, side: Database, function: str, **arguments: Any) -> Any:
         """Calls a function, retrying while the database can't be reached."""
-        return await call_until_reached(side, function, arguments, self.watcher.say, PATIENCE, HINT)
+        return await call_until_reached(side, function, arguments, self.watcher.say, HINT)
 
 
 def _minute(at: datetime | None) -> str:

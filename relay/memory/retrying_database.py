@@ -23,6 +23,8 @@ SLOW_TRIES = 3
 """How often a call may take too long while the database answers others."""
 SCHEMA_SECONDS = 60.0
 """How long a function may be missing, as while an upgrade replaces it."""
+REACH_SECONDS = 120.0
+"""How long to retry while an archive's database can't be reached."""
 OTHER_VERSION = (
     "The database has no function relay_{} that fits this version of Relay. Restart Relay. If that doesn't help, "
     f"install the newest version and run `{RELAY} db migrate`."
@@ -103,10 +105,10 @@ class RetryingDatabase:
 
 
 async def call_until_reached(
-    database: Database, function: str, arguments: dict[str, Any], say: Callable[[str], None], seconds: float, hint: str
+    database: Database, function: str, arguments: dict[str, Any], say: Callable[[str], None], hint: str
 ) -> Any:
-    """Calls a repeatable function, and again for some seconds while the database is unreachable. `say` is called with
-    the reason for waiting. Raises `DatabaseUnavailable` with the hint when the time is over."""
+    """Calls a repeatable function, and again for `REACH_SECONDS` while the database is unreachable. `say` is called
+    with the reason for waiting. Raises `DatabaseUnavailable` with the hint when the time is over."""
 
     async def call() -> Any:
         return await database.call(function, **arguments)
@@ -115,6 +117,6 @@ async def call_until_reached(
         say(f"Waiting: {error}")
 
     try:
-        return await RETRIES.run(call, (DatabaseUnavailable,), note=wait, seconds=seconds)
+        return await RETRIES.run(call, (DatabaseUnavailable,), note=wait, seconds=REACH_SECONDS)
     except DatabaseUnavailable as error:
         raise DatabaseUnavailable(f"{error} {hint}") from error

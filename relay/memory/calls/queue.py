@@ -27,16 +27,8 @@ class QueueCalls(Calls):
         self, bot_id: int, updates: Sequence[InboxRow], limit: int, running: Sequence[int] = ()
     ) -> tuple[list[ClaimedTurn], float | None]:
         """Stores updates (each once) and claims up to `limit` due turns. Returns them and the seconds until more."""
-        result = await self._fetch(
-            ClaimResult,
-            "intake",
-            bot_id=bot_id,
-            worker=self._worker,
-            updates=[row.arguments() for row in updates],
-            limit=limit,
-            lease_seconds=LEASE_SECONDS,
-            running=list(running),
-        )
+        rows = [row.arguments() for row in updates]
+        result = await self._fetch_claims("intake", bot_id, limit, running, updates=rows)
         return list(result.turns), result.wait
 
     @rpc()
@@ -51,16 +43,16 @@ class QueueCalls(Calls):
         self, bot_id: int, limit: int, running: Sequence[int] = ()
     ) -> tuple[list[ClaimedTurn], ClaimResult]:
         """Claims up to `limit` turns besides those `running` here, and renews the leases of these."""
-        result = await self._fetch(
-            ClaimResult,
-            "claim",
-            bot_id=bot_id,
-            worker=self._worker,
-            limit=limit,
-            lease_seconds=LEASE_SECONDS,
-            running=list(running),
-        )
+        result = await self._fetch_claims("claim", bot_id, limit, running)
         return list(result.turns), result
+
+    async def _fetch_claims(
+        self, function: str, bot_id: int, limit: int, running: Sequence[int], **more: object
+    ) -> ClaimResult:
+        own = {"worker": self._worker, "lease_seconds": LEASE_SECONDS}
+        return await self._fetch(
+            ClaimResult, function, bot_id=bot_id, limit=limit, running=list(running), **own, **more
+        )
 
     @rpc()
     async def absorb(self, turn: ClaimedTurn) -> ClaimedTurn:

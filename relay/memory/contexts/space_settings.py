@@ -152,15 +152,10 @@ def change_for(settings: ContextSettings, name: str, value: str) -> dict[str, An
     """Returns the change that sets one value: {section: {name: value}}. `name`: as for `path_of`. Raises
     `CommandRefused` if there is no such setting, or it can't have this value."""
     path = settings.path_of(name)
-    document = settings.as_json()
-    section, *within, last = path.split(".")
-    holder = document[section]
-    for part in within:
-        holder = holder[part]
-    holder[last] = _parse(value.strip(), holder[last])
-    changed = read_document(document).as_json()[section]
-    first = within[0] if within else last
-    return {section: {first: changed[first]}}
+    given: Any = _parse(value.strip(), settings.values()[path])
+    for part in reversed(path.split(".")):
+        given = {part: given}
+    return changes_of(settings, given)
 
 
 def changes_of(settings: ContextSettings, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ def describe_phase(name: str, told: Mapping[str, Any]) -> str:
         return f"{name} failed: {told['failed']}"
     if "skipped" in told:
         return f"{name}: {told['skipped']}"
+    late = [f"{told['left']} left for the next night"] if told.get("left") else []
     match name:
         case "backup":
             return f"backup of {told['rows']:,} rows ({max(1, told['bytes'] // 1000):,} KB)"
@@ -31,15 +32,12 @@ def describe_phase(name: str, told: Mapping[str, Any]) -> str:
             if found := told.get("patterns"):  # earlier versions looked for none
                 done.append(pluralize(found, "pattern"))
             asked = [f"asked about {told['asked']}"] if told["asked"] else []
-            late = [f"{told['left']} left for the next night"] if told["left"] else []
             return f"memory: {', '.join([*done, *asked, *late]) or 'nothing to tidy'}"
         case "decay":
             done = [f"{told[word]:,} {word}" for word in ("made", "dropped") if told[word]]
-            late = [f"{told['left']} left for the next night"] if told["left"] else []
             return f"versions: {', '.join([*done, *late]) or 'none to make or drop'}"
         case "digest":
-            left = f", {told['left']} left for the next night" if told["left"] else ""
-            return f"digests: {told['sent'] or 'none'}{left}"
+            return f"digests: {', '.join([str(told['sent'] or 'none'), *late])}"
         case "files":
             return "database files rewritten without erased data" + (" (except the log)" if told["remains"] else "")
     return f"upkeep: {', '.join(f'{number:,} {word}' for word, number in told.items() if number) or 'nothing to do'}"

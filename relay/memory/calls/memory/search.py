@@ -32,22 +32,17 @@ class SearchCalls(Calls):
         and `until` (ISO 8601 times)."""
 
     async def look_at(
-        self, space: Space, asker: Mapping[str, object], kind: str, number: int, part: int
+        self, space: Space, asker: Mapping[str, object], kind: str, number: int, part: int, guarded: bool = True
     ) -> Opened | None:
-        """Opens something in a space for the model. None if it doesn't exist or memory is off."""
-        return await self._look(space, asker, True, kind, number, part)
-
-    async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Opened | None:
-        """Opens something in a space for a person who may see it; None if it doesn't exist."""
-        return await self._look(space, {"bot_id": bot_id}, False, kind, number, part)
-
-    async def _look(
-        self, space: Space, asker: Mapping[str, object], guarded: bool, kind: str, number: int, part: int
-    ) -> Opened | None:
+        """Opens something in a space for the model. None if it doesn't exist or (`guarded`) memory is off."""
         found = await self._call(
             "look_at", space=space.as_json(), asker=asker, guarded=guarded, kind=kind, id=number, part=part
         )
         return None if found is None else decode_row(find_opened_type(kind), found)
+
+    async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Opened | None:
+        """Opens something in a space for a person who may see it; None if it doesn't exist."""
+        return await self.look_at(space, {"bot_id": bot_id}, kind, number, part, guarded=False)
 
     @rpc()
     async def find(self, space: Space, bot_id: int, query: SearchQuery, offset: int, limit: int) -> SearchPage:

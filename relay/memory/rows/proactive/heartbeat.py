@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime, tzinfo
 from html import unescape
 from zoneinfo import ZoneInfo
@@ -90,15 +91,8 @@ class Looked:
     """The text rests on others' words."""
 
     def as_json(self) -> dict[str, object]:
-        return {
-            "outcome": self.outcome,
-            "next_at": self.next_at.isoformat(),
-            "text": self.text or None,
-            "plain": unescape(self.text),
-            "through_message": self.through_message,
-            "through_reminder": self.through_reminder,
-            "tainted": self.tainted,
-        }
+        said = {"text": self.text or None, "plain": unescape(self.text)}
+        return {**asdict(self), **said, "next_at": self.next_at.isoformat()}
 
 
 @frozen
