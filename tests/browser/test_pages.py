@@ -70,6 +70,16 @@ async def test_every_page_fits_the_screen_and_is_accessible(site: Site, window: 
     assert window.trouble == []
 
 
+async def test_every_page_fits_a_phone_whose_text_is_twice_as_large(browser: Browser, site: Site) -> None:
+    async with site.open(browser, size=PHONE) as here:
+        devtools = await here.page.context.new_cdp_session(here.page)
+        await devtools.send("Page.setFontSizes", {"fontSizes": {"standard": 32}})
+        for path in (await site.addresses()).values():
+            await here.go(path)
+            assert await here.find_overflow() == [], path
+        assert await here.page.evaluate("getComputedStyle(document.body).fontSize") == "30px"
+
+
 @pytest.mark.parametrize("wrong", sampled(["replayed", "forged", "expired", "of another bot"], 4))
 async def test_an_invalid_telegram_proof_does_not_sign_in(browser: Browser, site: Site, wrong: str) -> None:
     proof = {

@@ -79,7 +79,7 @@ function Shown({ memory, yours, editable, past, reload, set }) {
     <${Forgotten} then=${reload} of=${memory.last?.id ?? ""} />
     ${STATES[memory.status] && html`<${Notice} tone="warn">${STATES[memory.status]} ${memory.replacedBy && html`<a href=${link(`/memory/${memory.replacedBy}`)}>See #${memory.replacedNumber}</a>`}</>`}
     <${Card}>
-      <p class="words" dir="auto" style=${{ fontSize: "18px", lineHeight: 1.45 }}>${memory.content}</p>
+      <p class="words" dir="auto" style=${{ fontSize: "1.8rem", lineHeight: 1.45 }}>${memory.content}</p>
       <div class="cluster">${memory.pinned && html`<${Badge} tone="accent" icon="pin">pinned</>`}<${Badge}>${memory.kind}</>
         ${memory.category && html`<${Badge}>${memory.category}</>`}${memory.tags.map((tag) => html`<${Badge} key=${tag}>#${tag}</>`)}
         ${memory.tainted && html`<${Badge} tone="warn" icon="people">others' words</>`}
