@@ -538,7 +538,8 @@ $$;
 
 -- Stores a plan for 15 minutes and returns a preview of up to ten rows of each kind. `role`: a role in the space's chats
 -- matches, and stays; so do matches in the soul and in open invitations, of which admins hear. Null if there is nothing to
--- erase. p_turn_id: the turn that asked; the event log drops its words.
+-- erase; commands count if they are among the newest 2,000 events, and an erasure clears all. p_turn_id: the turn that asked;
+-- the event log drops its words.
 create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -554,10 +555,12 @@ declare
         where i.turn_id = p_turn_id);
     asked constant jsonb := relay.theirs_in(array(
         select id from event where id = any (asking) and relay.says(payload::text, plan -> 'needles')));
+    newest constant bigint := coalesce((select max(id) from event), 0);
 begin
     update event set payload = null where id = any (asking);
     if own is null or plan -> 'memories' = '[]' and plan -> 'messages' = '[]' and plan -> 'summaries' = '[]'
         and plan -> 'artefacts' = '[]' and plan -> 'feedback' = '[]'
+        and relay.events_saying(own, plan -> 'loose', p_user_id, p_admin, greatest(newest - 2000, 0), newest) = '{}'
     then
         return null;
     end if;

@@ -159,23 +159,29 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || array(select jsonb_array_elements_text(p_erasure.work -> 'gone_artefacts'))
 $$;
 
+-- Returns the events after an id and up to another whose payloads match, except other people's.
+create or replace function relay.events_saying(
+    p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean, p_after bigint, p_through bigint)
+returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
+    select array(
+        select id from event
+        where id > p_after and id <= p_through and payload is not null and relay.says(payload::text, p_needles)
+            and relay.may_erase(p_space_id, user_id, p_user_id, p_admin)
+            and (space_id = p_space_id or space_id is null and (user_id = any (relay.chats_of(p_space_id)) or exists (
+                    select from space where id = p_space_id and kind = 'group')
+                and jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (relay.chats_of(p_space_id)))))
+$$;
+
 -- Sweeps the next 2,000 events after an id: clears payloads that match, except other people's.
 create or replace function relay.sweep_events(p_erasure relay.erasure, p_after bigint) returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    loose constant jsonb := p_erasure.work -> 'loose';
-    chats constant bigint[] := relay.chats_of(p_erasure.space_id);
     looked bigint;
     saying bigint[];
 begin
     select max(id) into looked from (select id from event where id > p_after order by id limit 2000) page;
-    saying := array(
-        select id from event
-        where id > p_after and id <= looked and payload is not null and relay.says(payload::text, loose)
-            and relay.may_erase(p_erasure.space_id, user_id, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean)
-            and (space_id = p_erasure.space_id or space_id is null and (user_id = any (chats) or exists (
-                    select from space where id = p_erasure.space_id and kind = 'group')
-                and jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (chats))));
+    saying := relay.events_saying(p_erasure.space_id, p_erasure.work -> 'loose', p_erasure.user_id,
+        (p_erasure.work ->> 'admin')::boolean, p_after, looked);
     perform relay.note_theirs(p_erasure.id, relay.theirs_in(saying));
     update event set payload = null where id = any (saying);
     return looked;

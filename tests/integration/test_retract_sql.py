@@ -485,3 +485,23 @@ async def test_an_announcement_in_its_own_message_is_deleted_too(driver: TurnDri
     await erase(store, private(ADA), {"words": "mathilda"})
     assert [(row.message_id, row.request) for row in await store.retractions(BOT.id, None, 50)] == [(950, None)]
     assert await holding(sql, "mathilda") == {}
+
+
+async def test_a_command_that_says_an_erased_word_again_can_be_erased(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.exchange(ADA, "hello")
+    (searched,) = await driver.say(message(ADA, "/search Mathilda"))
+    await driver.close(searched)
+    (asking,) = await driver.say(message(ADA, "/forget --erase Mathilda"))
+    await sql("update inbox set payload = '{}' where turn_id = %s", searched.turn_id)  # as after its time
+    assert await store.erase_preview(private(BEN), {"words": "Mathilda"}, BEN, False) is None
+    shown = await store.erase_preview(private(ADA), {"words": "Mathilda"}, ADA, False, asking.turn_id)
+    assert shown is not None
+    assert (shown.counts.messages, shown.counts.memories) == (0, 0)
+    await driver.close(asking)
+    assert await store.erase_begin(shown.erasure_id, ADA, False)
+    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
+        pass
+    assert await holding(sql, "mathilda") == {}
+    assert await store.erase_preview(private(ADA), {"words": "Mathilda"}, ADA, False) is None
