@@ -7,10 +7,9 @@ from functools import partial
 from relay.core.errors import RelayError
 from relay.jobs.clock.scheduler import Schedule
 from relay.jobs.erasure import erasure_kind, sweep_kind
-from relay.jobs.judging import judging_kind
 from relay.jobs.kinds import JobKind, JobServices
+from relay.jobs.learning import attribution_kind, backfill_kind, estimating_kind, judging_kind
 from relay.jobs.night import backup_kind, night_kind, tidy_kind
-from relay.jobs.preference import attribution_kind, backfill_kind, estimating_kind
 from relay.jobs.proactive import digest_kind, growth_kind, heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
 from relay.jobs.writing import compression_kind, summary_kind, title_kind
@@ -30,12 +29,8 @@ MISSED_MINUTES = 60
 """How many minutes pass between checks for that."""
 
 
-class DailyJobFailed(RelayError):
-    """A daily job failed."""
-
-
-class PeriodicJobFailed(RelayError):
-    """A job that runs every few minutes failed."""
+class JobFailed(RelayError):
+    """A job that runs every day or every few minutes failed."""
 
 
 def make_kinds(services: JobServices) -> list[JobKind]:
@@ -67,46 +62,36 @@ def make_kinds(services: JobServices) -> list[JobKind]:
 
 def schedules(runner: Runner) -> list[Schedule]:
     """Returns when each kind is checked, and when daily jobs are owed."""
-    found = [
-        Schedule(name, partial(run_periodic, runner, name), minutes=kind.minutes)
-        if kind.minutes
-        else Schedule(name, partial(runner.run_due, name), minutes=SWEEP_MINUTES)
-        for name, kind in runner.kinds.items()
-    ]
-    daily = [
-        Schedule(f"daily {kind.name}", partial(run_daily, runner, kind.name), at=kind.daily_at)
-        for kind in runner.kinds.values()
-        if kind.daily_at is not None
-    ]
-    missed = [
-        Schedule(
-            f"missed {name}",
-            partial(run_daily, runner, name, MISSED_SECONDS),
-            minutes=MISSED_MINUTES,
-            makes_up_for=f"daily {name}",
-        )
-        for name, kind in runner.kinds.items()
-        if kind.daily_at is not None
-    ]
-    return found + daily + missed
+    found = []
+    for name, kind in runner.kinds.items():
+        check = partial(run_periodic, runner, name) if kind.minutes else partial(runner.run_due, name)
+        found.append(Schedule(name, check, minutes=kind.minutes or SWEEP_MINUTES))
+        if kind.daily_at is not None:
+            daily, make_up = f"daily {name}", partial(run_daily, runner, name, MISSED_SECONDS)
+            found.append(Schedule(daily, partial(run_daily, runner, name), at=kind.daily_at))
+            found.append(Schedule(f"missed {name}", make_up, minutes=MISSED_MINUTES, makes_up_for=daily))
+    return found
 
 
 async def run_daily(runner: Runner, name: str, rest_seconds: int = DAILY_SECONDS) -> None:
-    """Owes a daily job, unless any process has within `rest_seconds`, and runs it. Raises `DailyJobFailed` if the last
-    run failed, whoever ran it."""
+    """Owes a daily job, unless any process has within `rest_seconds`, and runs it. Raises `JobFailed` if the last run
+    failed, whoever ran it."""
     if await runner.store.owe_daily(name, rest_seconds):
         await runner.run_due(name)
-    job = await runner.store.job(name, "")
-    if job is not None and job.last_error:
-        raise DailyJobFailed(job.last_error)
+    await check_job(runner, name, "")
 
 
 async def run_periodic(runner: Runner, name: str) -> None:
     """Owes a job that each bot's process runs every few minutes, and runs it unless another process does. Raises
-    `PeriodicJobFailed`."""
+    `JobFailed`."""
     key = str(runner.bot_id)
     await runner.store.owe_job(name, key)
     if await runner.run_one(name, key):
-        job = await runner.store.job(name, key)
-        if job is not None and job.last_error:
-            raise PeriodicJobFailed(job.last_error)
+        await check_job(runner, name, key)
+
+
+async def check_job(runner: Runner, name: str, key: str) -> None:
+    """Raises `JobFailed` if a job's last run failed: then it is still owed."""
+    job = await runner.store.job(name, key)
+    if job is not None and job.last_error:
+        raise JobFailed(job.last_error)

@@ -25,26 +25,14 @@ BROKEN = "Something went wrong, several times."
 
 def summary_kind(summariser: Summariser) -> JobKind:
     """Returns the kind for summaries. A single one may take several model calls."""
-    return JobKind(
-        "summary",
-        partial(summarise, summariser),
-        timeout=660,
-        retry=Retry(most=8),
-        at_once=4,
-        gate=summariser.gate,
-    )
+    run = partial(summarise, summariser)
+    return JobKind("summary", run, timeout=660, retry=Retry(most=8), at_once=4, gate=summariser.gate)
 
 
 def compression_kind(compressor: Compressor) -> JobKind:
     """Returns the kind for versions that people, compositions and the night request."""
-    return JobKind(
-        "compression",
-        partial(run, compressor),
-        timeout=SECONDS + 60,
-        retry=Retry(most=MOST_FAILURES),
-        at_once=2,
-        gate=compressor.gate,
-    )
+    work, retry = partial(run, compressor), Retry(most=MOST_FAILURES)
+    return JobKind("compression", work, timeout=SECONDS + 60, retry=retry, at_once=2, gate=compressor.gate)
 
 
 async def run(compressor: Compressor, job: ClaimedJob) -> bool:
@@ -65,6 +53,5 @@ async def run(compressor: Compressor, job: ClaimedJob) -> bool:
 
 def title_kind(titler: Titler) -> JobKind:
     """Returns the kind for titles."""
-    return JobKind(
-        "title", partial(name_session, titler), timeout=120, retry=Retry(most=6), at_once=4, gate=titler.gate
-    )
+    run = partial(name_session, titler)
+    return JobKind("title", run, timeout=120, retry=Retry(most=6), at_once=4, gate=titler.gate)

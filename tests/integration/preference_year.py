@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from relay.commands.context import CommandContext
 from relay.conversation.preference_layer import preference_layer
-from relay.jobs.preference import attribution_kind, estimating_kind
+from relay.jobs.learning import attribution_kind, estimating_kind
 from relay.jobs.runner import Runner
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.rows.turns.preferences import Preference

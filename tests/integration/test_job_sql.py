@@ -18,7 +18,7 @@ import pytest
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import MessengerThrottled, ModelUnavailable
 from relay.jobs.kinds import JobKind, NotNow, Retry
-from relay.jobs.registry import PeriodicJobFailed, run_periodic
+from relay.jobs.registry import JobFailed, run_periodic
 from relay.jobs.runner import Runner
 from relay.memory import migrations
 from relay.memory.rows.jobs import ClaimedJob, OwedJob
@@ -336,7 +336,7 @@ async def test_a_periodic_job_runs_once_per_bot_and_reports_failures(store: Stor
 
         return Runner(store, [JobKind("sweep", run, timeout=60, retry=Retry(most=2), minutes=3)], bot_id)
 
-    with pytest.raises(PeriodicJobFailed):
+    with pytest.raises(JobFailed):
         await run_periodic(runner_of(store, 1), "sweep")
     assert await sql("select key, failures from job") == [("1", 1)]
     await asyncio.gather(*(run_periodic(runner_of(one, 1), "sweep") for one in (store, another())))

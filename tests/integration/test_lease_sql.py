@@ -10,7 +10,7 @@ import pytest
 from relay.core.ports import Database
 from relay.jobs.clock.scheduler import Scheduler
 from relay.jobs.kinds import JobKind, Retry
-from relay.jobs.registry import MISSED_SECONDS, DailyJobFailed, run_daily, schedules
+from relay.jobs.registry import MISSED_SECONDS, JobFailed, run_daily, schedules
 from relay.jobs.runner import Runner
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.claims import ClaimResult
@@ -239,9 +239,9 @@ async def test_a_failed_daily_job_is_not_marked_as_done(store: Store, another: A
     async def works() -> None:
         done.append(True)
 
-    with pytest.raises(DailyJobFailed, match=r"^RuntimeError$"):
+    with pytest.raises(JobFailed, match=r"^RuntimeError$"):
         await run_daily(daily(store, fails), "tidy")
-    with pytest.raises(DailyJobFailed, match=r"^RuntimeError$"):
+    with pytest.raises(JobFailed, match=r"^RuntimeError$"):
         await run_daily(daily(another(), works), "tidy")
     assert done == [], "the job waits for its next try"
     assert await daily(another(), works).run_one("tidy", "")

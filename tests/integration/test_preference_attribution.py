@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from relay.core.models import ModelRequest, Step
-from relay.jobs.preference import attribution_kind, estimating_kind
+from relay.jobs.learning import attribution_kind, estimating_kind
 from relay.jobs.runner import Runner
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.preferences.patterns import Pattern

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from relay.core.models import ModelRequest, Step
-from relay.jobs.judging import judging_kind
+from relay.jobs.learning import judging_kind
 from relay.jobs.runner import Runner
 from relay.jobs.writing import summary_kind, title_kind
 from relay.memory.review.judging import Judge

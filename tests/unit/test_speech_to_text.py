@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from relay.clients.processes.model_process import ModelNotLoaded
-from relay.clients.speech import installed, listener, speech_to_text
+from relay.clients.speech import installed, speech_to_text
 from relay.clients.speech.speech_to_text import Whisper
 from relay.core.errors import MediaRefused
 from relay.media.speech.engines import is_said, join_segments
@@ -24,7 +24,7 @@ from tests.processes import is_running, until
 async def whisper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Whisper]:
     """Speech to text with the stand-in engine."""
     monkeypatch.setattr(installed, "is_installed", lambda engine: True)
-    monkeypatch.setattr(listener, "PROGRAM", (sys.executable, "-m", "tests.standins.listener"))
+    monkeypatch.setattr(speech_to_text, "PROGRAM", (sys.executable, "-m", "tests.standins.listener"))
     whisper = Whisper("auto", "base", "", 20, tmp_path)
     yield whisper
     await whisper.close()
@@ -68,7 +68,7 @@ async def test_a_module_in_the_working_directory_is_not_imported(
 ) -> None:
     (tmp_path / "queue.py").write_text("raise SystemExit(9)")
     monkeypatch.chdir(tmp_path)
-    process = await listener.SpeechProcess.start(tmp_path, engine="none", model="", threads=1, memory=2**30)
+    process = await speech_to_text.SpeechProcess.start(tmp_path, engine="none", model="", threads=1, memory=2**30)
     with pytest.raises(ModelNotLoaded, match="KeyError: 'none'"):
         await process.wait_until_loaded()
     await process.end()

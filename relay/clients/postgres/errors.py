@@ -7,17 +7,14 @@ import re
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from relay.clients.postgres.sqlstates import TOO_SLOW, is_refused, is_transient, remove_values
+from relay.clients.postgres.sqlstates import OWN, TOO_SLOW, is_refused, is_transient, remove_values
 from relay.core.errors import (
     AccessRefused,
     CallTooSlow,
     DatabaseError,
     DatabaseUnavailable,
     DataRefused,
-    DataReplaced,
     SchemaError,
-    TurnLost,
-    TurnUndone,
 )
 from relay.core.program import RELAY
 
@@ -91,12 +88,8 @@ def translate(error: Exception) -> DatabaseError:
     diagnostics = getattr(error, "diag", None)
     message = (diagnostics.message_primary if diagnostics else None) or UNSAID.get(type(error), "")
     message = message or type(error).__name__
-    if state == "RL001":
-        return TurnLost()
-    if state == "RL002":
-        return TurnUndone()
-    if state == "RL003":
-        return DataReplaced()
+    if state in OWN:
+        return OWN[state]()
     if state in ("42883", "3F000", "42P01"):
         return SchemaError(f"The database does not have this version's schema. Run `{RELAY} db migrate`.")
     if state in ("28P01", "28000", "3D000"):

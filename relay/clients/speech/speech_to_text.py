@@ -5,19 +5,24 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import structlog
 
-from relay.clients.processes.model_process import ModelNotLoaded, ProcessEnded
+from relay.clients.processes.model_process import ModelNotLoaded, ModelProcess, ProcessEnded
+from relay.clients.processes.process import program
 from relay.clients.speech.installed import DEAF, NOT_HEARD, choose_engine
-from relay.clients.speech.listener import SpeechProcess
 from relay.core.errors import MediaRefused
 from relay.core.models import Transcript
 from relay.core.program import RELAY
 
 log = structlog.get_logger()
 
+PROGRAM = program("relay.media.speech")
+LINE = 2**24
+"""The longest line in bytes, far more than a transcript of four hours."""
+PIECE = 2**18
+"""How many bytes of a recording are sent at once."""
 MEMORY = 3 * 1024**3
 """The most memory for the process in bytes, with a model up to `small`."""
 LARGE_MEMORY = 12 * 1024**3
@@ -40,6 +45,31 @@ NOT_LOADED = f"The speech model can't be loaded. Run `{RELAY} doctor` where Rela
 BROKEN = "I can't listen to it right now. Please type it, or send it again later."
 TOO_LONG = "This machine takes too long to transcribe it."
 DIED = "The speech engine failed on it twice. This machine may have too little memory."
+
+
+class SpeechProcess(ModelProcess):
+    """A process with a loaded model, which transcribes recordings: see `relay.media.speech.__main__`."""
+
+    NAME = "speech engine"
+
+    @classmethod
+    async def start(cls, cache: Path, **options: Any) -> Self:
+        """Starts the process. `cache`: the folder for downloaded models; `options`: engine, model, threads, memory."""
+        return await cls.launch(PROGRAM, LINE, options, XDG_CACHE_HOME=str(cache))
+
+    async def ask(self, recording: bytes, language: str, minutes: int) -> dict[str, Any]:
+        """Sends a recording. Returns its `{seconds, cut}`, or `{refused}`. Raises `ProcessEnded`."""
+        try:
+            await self._say({"size": len(recording), "language": language, "minutes": minutes})
+            for start in range(0, len(recording), PIECE):
+                await self._write(recording[start : start + PIECE])
+        except ConnectionError:
+            raise ProcessEnded from None
+        return await self._read_line()
+
+    async def answer(self) -> dict[str, Any]:
+        """Returns the transcript: `{text, language}`, or `{refused}`. Raises `ProcessEnded`."""
+        return await self._read_line()
 
 
 class Whisper:

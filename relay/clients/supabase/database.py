@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from relay.clients.postgres.sqlstates import IN_THE_WAY, TOO_SLOW, is_refused, is_transient, remove_values
+from relay.clients.postgres.sqlstates import IN_THE_WAY, OWN, TOO_SLOW, is_refused, is_transient, remove_values
 from relay.core.errors import (
     AccessRefused,
     CallTooSlow,
     DatabaseError,
     DatabaseUnavailable,
     DataRefused,
-    DataReplaced,
     SchemaError,
     SettingsError,
-    TurnLost,
-    TurnUndone,
 )
 
 if TYPE_CHECKING:
@@ -114,12 +111,8 @@ async def _refuse(response: httpx.Response) -> None:
 def error_of(status: int, code: str, message: str) -> DatabaseError:
     """Returns Relay's error for an HTTP status and the code and message of PostgREST or PostgreSQL (empty: the response
     is from another server)."""
-    if code == "RL001":
-        return TurnLost()
-    if code == "RL002":
-        return TurnUndone()
-    if code == "RL003":
-        return DataReplaced()
+    if code in OWN:
+        return OWN[code]()
     if code in MISSING:
         return SchemaError("The Supabase project does not have this version's schema.")
     if status == 540:

@@ -12,7 +12,7 @@ from relay.clients.embedding.installed import parse_embedder
 from relay.core.frozen import frozen
 from relay.core.settings import Settings, find_missing
 from relay.core.text import pluralize
-from relay.jobs.judging import judging_kind
+from relay.jobs.learning import judging_kind
 from relay.jobs.runner import Runner
 from relay.memory.index import LEASE_SECONDS, LOOK_SECONDS, STEP, EmbedderRouter, Indexer, enter
 from relay.memory.rows.upkeep.embedding import EmbeddingStatus

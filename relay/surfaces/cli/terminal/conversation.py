@@ -13,7 +13,7 @@ from typing import Any
 from relay.clients.embedded.account import make_directory
 from relay.clients.offline import OfflineModel
 from relay.core.settings import Settings
-from relay.jobs.judging import judging_kind
+from relay.jobs.learning import judging_kind
 from relay.jobs.runner import Runner
 from relay.jobs.writing import summary_kind, title_kind
 from relay.memory.index import EmbedderRouter, Indexer, enter, keep_fresh

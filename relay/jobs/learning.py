@@ -1,4 +1,4 @@
-"""Jobs on feedback: finding the patterns of an act, weighing all acts together, and adopting old reactions."""
+"""The jobs that learn: from messages what is worth keeping, and from feedback what is liked about answers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from functools import partial
 
 from relay.jobs.kinds import JobKind, Retry
 from relay.memory.preferences.attribution import Attributor, attribute, estimate_again
+from relay.memory.review.judging import PAUSES, Judge, judge_thread
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
 BACKFILLED = 200
 """How many reactions are adopted in a day."""
+
+
+def judging_kind(judge: Judge) -> JobKind:
+    """Returns the kind for threads with messages to judge, a few at a time."""
+    run, retry = partial(judge_thread, judge), Retry(most=50, pauses=PAUSES)
+    return JobKind("judging", run, timeout=660, retry=retry, at_once=judge.at_once, gate=judge.gate)
 
 
 def attribution_kind(attributor: Attributor) -> JobKind:
