@@ -25,6 +25,7 @@ from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.store import Store
 from relay.surfaces.telegram.incoming.intake import Intake
+from relay.surfaces.telegram.outgoing.insist import REFUSED_SECONDS
 from relay.surfaces.telegram.parsing.objects import RawUpdate, is_number
 from relay.surfaces.telegram.parsing.updates import ALLOWED_UPDATES
 from relay.surfaces.telegram.turns.polling_lease import PollLease
@@ -33,8 +34,6 @@ log = structlog.get_logger()
 
 POLL_SECONDS = 30
 RETRIES = RetryPolicy(first=1.0, longest=10.0)
-REFUSED_SECONDS = 30.0
-"""The pause while Telegram refuses the token: a person has to fix it."""
 QUICK_SECONDS = 0.3
 """If an empty poll returns sooner than this, the server did not wait, so the next poll is delayed."""
 HEAD_START_SECONDS = 0.002

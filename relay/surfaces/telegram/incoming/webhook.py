@@ -12,6 +12,7 @@ import structlog
 from relay.core.errors import MessengerError, MessengerRefused, MessengerThrottled, TokenRefused
 from relay.core.ports import Messenger
 from relay.core.retry import RetryPolicy
+from relay.surfaces.telegram.outgoing.insist import REFUSED_SECONDS
 from relay.surfaces.telegram.parsing.objects import RawUpdate
 from relay.surfaces.telegram.parsing.updates import ALLOWED_UPDATES
 
@@ -19,8 +20,6 @@ log = structlog.get_logger()
 
 CHECK_SECONDS = 20.0
 RETRIES = RetryPolicy(first=1.0)
-REFUSED_SECONDS = 30.0
-"""The pause while Telegram refuses the address or the token: a person has to fix it."""
 MOST_CONNECTIONS = 40
 """How many updates Telegram delivers at a time; those of one chat are in order."""
 

@@ -22,7 +22,7 @@ from relay.core.ports import Messenger
 from relay.core.retry import RetryPolicy
 
 REFUSED_SECONDS = 30.0
-"""The pause while Telegram refuses the token: a person has to fix it and restart."""
+"""The pause while Telegram refuses the token, or the address of the webhook: a person has to fix it."""
 RETRIES = RetryPolicy(first=0.75, longest=45.0)
 T = TypeVar("T")
 

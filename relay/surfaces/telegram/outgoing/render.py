@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from relay.core.models import Button, Export, File, Rows
 from relay.core.text import escape_sentence, utf16_offsets
-from relay.memory.rows.delivery import Part, Request
+from relay.memory.rows.delivery import Part
 from relay.memory.rows.turns.answer import Answer
 from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.contexts.markers.weights import kept_line, undo_typed
@@ -23,7 +23,7 @@ from relay.surfaces.chat.turn_buttons import AnswerTwice, AnswerWithWeb, BringBa
 from relay.surfaces.telegram.formatting.attachments import extract_long_code
 from relay.surfaces.telegram.formatting.format import FOOTER_LIMIT, format_reply, shorten
 from relay.surfaces.telegram.outgoing.files import file_request, too_big, voice_request
-from relay.surfaces.telegram.outgoing.requests import inline_keyboard
+from relay.surfaces.telegram.outgoing.requests import inline_keyboard, text_request
 from relay.surfaces.telegram.parsing.place import Place
 
 SIGNS = {
@@ -115,12 +115,7 @@ def message_parts(
     formatted = format_reply(markdown, footer=footer, tools=tools)
     parts: list[Part] = []
     for seq, message in enumerate(formatted, 1):
-        request: Request = {
-            **place.address(),
-            "text": message.text,
-            "entities": message.entities,
-            "link_preview_options": {"is_disabled": True},
-        }
+        request = text_request(place, message)
         if silent or seq > 1:
             request["disable_notification"] = True
         if seq == 1:

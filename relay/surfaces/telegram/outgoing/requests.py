@@ -1,9 +1,11 @@
-"""Helpers for requests: addresses, keyboards, silent lines, and simpler forms of refused ones. Pure."""
+"""Helpers for requests: addresses, texts, keyboards, and simpler forms of refused ones. Pure."""
 
 from __future__ import annotations
 
 from relay.core.models import Rows
 from relay.memory.rows.delivery import Request
+from relay.surfaces.telegram.formatting.format import Formatted
+from relay.surfaces.telegram.parsing.place import Place
 
 TOPIC_GONE = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
 
@@ -16,6 +18,16 @@ def address_of(request: Request, *more: str) -> Request:
 def inline_keyboard(rows: Rows) -> Request:
     """Returns buttons as a request's `reply_markup`."""
     return {"inline_keyboard": [[one.as_json() for one in row] for row in rows]}
+
+
+def text_request(place: Place, shown: Formatted) -> Request:
+    """Returns a message with formatting, and without a link preview."""
+    return {
+        **place.address(),
+        "text": shown.text,
+        "entities": shown.entities,
+        "link_preview_options": {"is_disabled": True},
+    }
 
 
 def silent_line(text: str) -> Request:

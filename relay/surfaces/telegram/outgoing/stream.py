@@ -20,6 +20,7 @@ from relay.surfaces.telegram.formatting.format import Formatted, format_preview,
 from relay.surfaces.telegram.outgoing import chat_action
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD, allow_everywhere
 from relay.surfaces.telegram.outgoing.insist import Stopped, sleep_or_stop
+from relay.surfaces.telegram.outgoing.requests import text_request
 from relay.surfaces.telegram.parsing.place import Place
 
 log = structlog.get_logger()
@@ -163,12 +164,7 @@ class Preview:
             shown = Formatted(OVERHEARD, [])
             if self._row is None or shown.text == self._shown:
                 return  # the final message says so
-        request = {
-            **self._place.address(),
-            "text": shown.text,
-            "entities": shown.entities,
-            "link_preview_options": {"is_disabled": True},
-        }
+        request = text_request(self._place, shown)
         if self._row is None:
             request |= self._place.reply()
             if not self._turn.choices.sound:

@@ -38,11 +38,6 @@ Lenient = Annotated[T | None, WrapValidator(lambda value, decode: decode(value) 
 
 
 @frozen
-class Thumbnail:
-    file_id: Text = ""
-
-
-@frozen
 class MediaFile:
     """Any object with a `file_id`: Voice, Audio, Video, PhotoSize, Document, Sticker and so on."""
 
@@ -60,7 +55,7 @@ class MediaFile:
     emoji: Text = ""
     is_animated: Flag = False
     is_video: Flag = False
-    thumbnail: Lenient[Thumbnail] = None
+    thumbnail: Lenient[MediaFile] = None
 
 
 @frozen

@@ -25,6 +25,7 @@ from relay.surfaces.telegram.parsing.updates import (
     command_of,
     is_addressed,
     is_event,
+    is_for,
     match_command,
     may_answer,
     may_correct,
@@ -160,7 +161,7 @@ def kind_of(update: Update, user_id: int, bot: Bot, group_open: bool) -> str:
     if not says_something(message) or message.sender_chat or (message.sender and message.sender.is_bot):
         return "ignored"
     if match := match_command(message):
-        if match[2] and match[2].lower() != bot.username.lower():
+        if not is_for(match, bot):
             return "ignored"
         return "turn" if match[1].lower() in IN_LANE else "control"
     # Any part of an album may hold its caption, so whether it is for us is decided once all parts are there.

@@ -107,10 +107,15 @@ def match_command(message: Message) -> re.Match[str] | None:
     return match
 
 
+def is_for(match: re.Match[str], bot: Bot) -> bool:
+    """Tests whether a command names this bot, or none."""
+    return not match[2] or match[2].lower() == bot.username.lower()
+
+
 def command_of(message: Message, bot: Bot) -> Command | None:
     """Returns the command of a message, if it is for this bot."""
     match = match_command(message)
-    if not match or (match[2] and match[2].lower() != bot.username.lower()):
+    if not match or not is_for(match, bot):
         return None
     return Command(match[1].lower(), text_of(message, match.start(3)).strip() if match[3] else "")
 
@@ -118,8 +123,7 @@ def command_of(message: Message, bot: Bot) -> Command | None:
 def find_caption_command(message: Message, bot: Bot) -> str:
     """Returns the command of `ALONE` that is the caption of a file; empty: none."""
     match = COMMAND.match(bare_text_of(message)) if not message.text and not is_foreign(message) else None
-    for_us = match is not None and (not match[2] or match[2].lower() == bot.username.lower())
-    return match[1].lower() if match and for_us and match[1].lower() in ALONE else ""
+    return match[1].lower() if match and is_for(match, bot) and match[1].lower() in ALONE else ""
 
 
 def may_answer(message: Message, bot: Bot) -> bool:

@@ -18,6 +18,7 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import format_heard
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.redraw import redraw
+from relay.surfaces.telegram.outgoing.requests import text_request
 from relay.surfaces.telegram.parsing.message_parser import text_of
 from relay.surfaces.telegram.parsing.objects import Message
 from relay.surfaces.telegram.parsing.place import Place
@@ -72,15 +73,7 @@ def messages_with(incoming: Incoming, attachment: Attachment) -> list[int]:
 
 def request_of(text: str, place: Place) -> Request:
     """Returns the message that shows a transcript."""
-    shown = format_heard(text)
-    return {
-        **place.address(),
-        **place.reply(),
-        "text": shown.text,
-        "entities": shown.entities,
-        "link_preview_options": {"is_disabled": True},
-        "disable_notification": True,
-    }
+    return {**text_request(place, format_heard(text)), **place.reply(), "disable_notification": True}
 
 
 async def correct_transcript(
