@@ -24,8 +24,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or strategies.UNHURRI
 
 LEFT_OUT: dict[str, str] = {}
 """Tests that were left out, and why."""
-ELSEWHERE = pytest.StashKey[bool]()
-"""Set on a SQL test that runs on another backend."""
 
 
 FOLDERS: list[Path] = []
@@ -75,8 +73,6 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
             LEFT_OUT[item.nodeid] = f"{item.nodeid.partition('::')[0]}, which needs the speech engines"
         elif slow := item.get_closest_marker("slow"):
             LEFT_OUT[item.nodeid] = f"{item.nodeid.partition('::')[0]}, slow; covered by {slow.args[0]}"
-        elif ELSEWHERE in item.stash:
-            LEFT_OUT[item.nodeid] = "SQL, on another backend"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -96,6 +92,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("left out; `make test-all` runs them", "-")
         for reason, number in sorted(Counter(LEFT_OUT.values()).items()):
             terminalreporter.write_line(f"{number} test{'s' if number != 1 else ''}: {reason}")
+        if not os.environ.get("RELAY_HEAVY"):
+            terminalreporter.write_line("SQL tests: most on a second server, and over REST")
 
 
 def is_wanted(item: pytest.Item) -> bool:

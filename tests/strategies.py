@@ -16,7 +16,7 @@ NIGHTLY = "nightly"
 """The profile of `make fuzz`: 10,000 examples of every property."""
 UNHURRIED = "unhurried"
 """The usual profile: examples may take long, as on a loaded machine."""
-FEWEST = 12
+FEWEST = 4
 """The examples that `make test` always tries, if a test has so many."""
 settings.register_profile(UNHURRIED, deadline=None)
 settings.register_profile(

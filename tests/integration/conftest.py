@@ -31,7 +31,6 @@ from relay.clients.postgres.database import Postgres
 from relay.core.ports import Database
 from relay.memory import migrations
 from relay.memory.store import Store
-from tests.conftest import ELSEWHERE
 from tests.integration.reused import KeptConnection, Reused
 from tests.integration.turn_driver import TurnDriver
 from tests.standins.supabase import SupabaseBackend, SupabaseServer, supabase_server
@@ -219,9 +218,9 @@ def supabase() -> Iterator[SupabaseServer]:
         yield server
 
 
-@pytest.fixture(scope="session", params=BACKENDS)
+@pytest.fixture(scope="session")
 def backend(request: pytest.FixtureRequest) -> Direct | SupabaseBackend:
-    """A backend that creates databases."""
+    """A backend that creates databases: each of those that `pytest_generate_tests` chooses."""
     if request.param == "supabase":
         return SupabaseBackend(request.getfixturevalue("supabase"))
     fixtures = {"embedded": "embedded", "url": "url_server"}
@@ -256,52 +255,60 @@ THROUGHOUT = (
 of their tests run over REST, a quarter of them in `make test`."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Selects the backends of each test. Tests of servers with several databases don't run on Supabase. The tests of a
-    move, which use two databases and take long, run on one backend only.
+BESIDES = {
+    "test_access": {"supabase"},
+    "test_fact_pairs": {"supabase", "url"},
+    "test_migrate": {"supabase"},
+    "test_move": {"supabase", "url"},
+}
+"""Where test files don't run. Supabase has no servers with several databases, and what takes long runs once."""
+EVERYWHERE = os.environ.get("RELAY_TEST_BACKENDS") == "all"
+WHOLE = bool(os.environ.get("RELAY_HEAVY"))
+GIVEN = bool(os.environ.get("RELAY_TEST_DATABASE_URL"))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Selects the backends of each test.
 
     Each test runs on the embedded server. The SQL is the same on the other backends, so only the tests of THROUGHOUT
     run on Supabase, and a sixteenth of the others on each. In `make test`, a quarter of those of THROUGHOUT run there,
     and none of the others. With RELAY_TEST_BACKENDS=all, each test runs on each backend.
     """
-    besides = {"test_access": {"supabase"}, "test_migrate": {"supabase"}, "test_move": {"supabase", "url"}}
-    if not os.environ.get("RELAY_TEST_DATABASE_URL"):
-        besides |= {name: {"url"} for name in LONG}
-    none: set[str] = set()
-    fitting = [
-        item
-        for item in items
-        if _backend(item) not in besides.get(item.path.stem, none) | besides.get(_name(item), none)
-    ]
-    items[:] = [item for item in fitting if _is_due(item)]
-    left = [item for item in fitting if not _is_due(item)]
-    for item in left:
-        item.stash[ELSEWHERE] = True
-    if left:
-        left[0].config.hook.pytest_deselected(items=left)
+    if "backend" in metafunc.fixturenames and not hasattr(metafunc.module, "backend"):
+        file, name = metafunc.definition.path.stem, metafunc.definition.name
+        besides = BESIDES.get(file, set()) | ({"url"} if name in LONG and not GIVEN else set())
+        chosen = [one for one in BACKENDS if one not in besides and _may_be_due(one, file, name)]
+        metafunc.parametrize("backend", chosen, indirect=True, scope="session")
+
+
+def _may_be_due(backend: str, file: str, name: str) -> bool:
+    """Returns whether some tests of a function run on a backend in this run."""
+    if backend == "embedded" or EVERYWHERE:
+        return True
+    if name in LONG:
+        return False
+    return WHOLE or (GIVEN if backend == "url" else file in THROUGHOUT)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves out the tests that are not due on their backend."""
+    due = [item for item in items if _is_due(item)]
+    if len(due) < len(items):
+        items[0].config.hook.pytest_deselected(items=[item for item in items if not _is_due(item)])
+    items[:] = due
 
 
 def _is_due(item: pytest.Item) -> bool:
     """Returns whether a test runs on its backend in this run. Its share depends only on its name and its values."""
-    backend, whole = _backend(item), bool(os.environ.get("RELAY_HEAVY"))
-    if backend not in ("url", "supabase") or os.environ.get("RELAY_TEST_BACKENDS") == "all":
+    backend = getattr(getattr(item, "callspec", None), "params", {}).get("backend")
+    if backend not in ("url", "supabase") or EVERYWHERE:
         return True
-    if _name(item) in LONG:
-        return False
     share = zlib.crc32(item.name.replace(str(backend), "", 1).encode())
-    if backend == "url" and os.environ.get("RELAY_TEST_DATABASE_URL"):
+    if backend == "url" and GIVEN:
         return True
     if backend == "supabase" and item.path.stem in THROUGHOUT:
-        return whole or share % 4 == 1
-    return whole and share % 16 == ("url", "supabase").index(str(backend))
-
-
-def _backend(item: pytest.Item) -> object:
-    return getattr(getattr(item, "callspec", None), "params", {}).get("backend")
-
-
-def _name(item: pytest.Item) -> str:
-    return item.name.partition("[")[0]
+        return WHOLE or share % 4 == 1
+    return WHOLE and share % 16 == ("url", "supabase").index(str(backend))
 
 
 @pytest.fixture(scope="session")

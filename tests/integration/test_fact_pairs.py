@@ -53,7 +53,6 @@ def test_the_labelled_pairs_cover_every_label_and_language() -> None:
     assert sum(one.differs == "one word" for one in different) >= len(different) / 2
 
 
-@pytest.mark.parametrize("backend", ["embedded"], indirect=True)
 async def test_without_a_model_only_facts_that_differ_in_form_are_the_same(taken_for_one: list[Pair]) -> None:
     same = [one for one in PAIRS if one.label == "same"]
     assert [one for one in taken_for_one if one.label != "same"] == []
