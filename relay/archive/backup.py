@@ -101,14 +101,15 @@ class Backup:
         name, rows = table.name, 0
         bound = _find_bound(header, table)
         writer.begin(name)
+        self.watcher.report("Reading", name, rows, table.size)
         async with aclosing(read_ahead(partial(self._page, name))) as pages:
             async for page in pages:
-                self.watcher.report("Reading", name, rows, max(rows, table.size))
                 within = [row for row in page.rows if bound is None or int(row[bound[0]] or 0) <= bound[1]]
                 if not within:
                     break
                 await in_thread(writer.rows, within)
                 rows += len(within)
+                self.watcher.report("Reading", name, rows, max(rows, table.size))
         self.watcher.report("Reading", name, rows, rows)
 
     async def _page(self, table: str, after: list[str] | None) -> MovePage:

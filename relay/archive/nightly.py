@@ -93,11 +93,7 @@ def remove_old(folder: Path, days: int, now: datetime) -> list[Path]:
     old = [path for path in list_backups(folder)[:-1] if path.name < before]
     yesterday = f".{backup_name(now - timedelta(days=1))}"
     old += [path for path in list_partials(folder) if path.name < yesterday]
-    try:
-        for path in old:
-            path.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileRefused(f"An old backup in {folder} cannot be removed: {error.strerror or error}.") from None
+    _remove(old, f"An old backup in {folder}")
     return old
 
 
@@ -146,7 +142,7 @@ class ErasureCleanup:
             raise BackupRefused("A backup is being made. Try again when it is finished, in ten minutes at most.")
         before = files + parts
         made = await self.backup.make(new_backup_path(self.folder))
-        await in_thread(_remove, before)
+        await in_thread(_remove, before, "A backup")
         log.info("backups purged", removed=len(before) - len(parts), file=str(made.path))
         return made, len(before) - len(parts)
 
@@ -182,9 +178,9 @@ def _is_being_made(part: Path) -> bool:
         return True  # it has got its name just now
 
 
-def _remove(files: list[Path]) -> None:
+def _remove(files: list[Path], what: str) -> None:
     try:
         for path in files:
             path.unlink(missing_ok=True)
     except OSError as error:
-        raise FileRefused(f"A backup cannot be removed: {error.strerror or error}.") from None
+        raise FileRefused(f"{what} cannot be removed: {error.strerror or error}.") from None

@@ -169,11 +169,12 @@ class Transfer:
     async def _copy(self, table: MovedTable, progress: StoredRows) -> None:
         """Copies a table from where `progress` is."""
         name, after, rows = table.name, progress.after, progress.rows
+        self.watcher.report("Copying", name, rows, max(rows, table.size))
         async with aclosing(read_ahead(partial(self._page, name), after)) as pages:
             async for page in pages:
-                self.watcher.report("Copying", name, rows, max(rows, table.size))
                 rows = await self._store(name, after, page)
                 after = page.last
+                self.watcher.report("Copying", name, rows, max(rows, table.size))
         self.watcher.report("Copying", name, rows, rows)
 
     async def _page(self, table: str, after: list[str] | None) -> MovePage:
