@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import os
-import signal
 import sys
 import threading
 from collections.abc import Coroutine
@@ -16,6 +14,7 @@ from relay.core.errors import CommandRefused, OutOfRange, RelayError, SettingsEr
 from relay.core.redaction.logs import configure
 from relay.core.settings import Settings, load
 from relay.surfaces.cli.output import print_json
+from relay.surfaces.server.signals import hear_signals
 
 EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, OutOfRange: 2, RelayError: 1}
 """Exit codes by error; the first match counts. 2: a setting or an argument is wrong."""
@@ -49,24 +48,17 @@ def run_work(work: Coroutine[Any, Any, object], as_json: bool = False) -> None:
 
 async def _stop_on_signals(work: Coroutine[Any, Any, object]) -> None:
     """Runs work that the first SIGTERM or SIGHUP (the terminal was closed) interrupts as Ctrl-C does, so that nothing
-    that it has started stays behind. With nohup, SIGHUP stays ignored."""
+    that it has started stays behind."""
     loop, task, heard = asyncio.get_running_loop(), asyncio.current_task(), list[int]()
 
     def stop(number: int) -> None:
-        if number != signal.SIGTERM:
-            for descriptor in filter(os.isatty, (1, 2)):  # it is gone, and writing to it would fail
-                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
         loop.remove_signal_handler(number)
         heard.append(number)
         if task:
             task.cancel()
 
-    alone = threading.current_thread() is threading.main_thread()  # others hear no signals
-    for name in ("SIGTERM", "SIGHUP") if alone else ():
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            with contextlib.suppress(NotImplementedError):
-                loop.add_signal_handler(number, stop, number)
+    if threading.current_thread() is threading.main_thread():  # others hear no signals
+        hear_signals(stop, "SIGTERM", "SIGHUP")
     try:
         await work
     except asyncio.CancelledError:

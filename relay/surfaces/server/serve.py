@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from relay.core.settings import Settings
 from relay.runtime.clients import import_telegram
 from relay.runtime.runtime import open_runtime
 from relay.surfaces.server.process_hardening import seal
+from relay.surfaces.server.signals import hear_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -82,21 +82,12 @@ async def identify(telegram: Telegram) -> Bot:
 
 def _handle_signals(stopping: asyncio.Event) -> None:
     """Makes the first SIGTERM, SIGINT or SIGHUP (the terminal was closed) set `stopping`, and a second
-    SIGTERM or SIGINT end the process. With nohup, SIGHUP stays ignored."""
-    loop = asyncio.get_running_loop()
-    terminal = [descriptor for descriptor in (1, 2) if os.isatty(descriptor)]
+    SIGTERM or SIGINT end the process."""
 
     def heard(number: int) -> None:
-        if number not in (signal.SIGTERM, signal.SIGINT):
-            for descriptor in terminal:  # it is gone, and writing to it would fail
-                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
-        elif stopping.is_set():
+        if number in (signal.SIGTERM, signal.SIGINT) and stopping.is_set():
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         stopping.set()
 
-    for name in ("SIGTERM", "SIGINT", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            with contextlib.suppress(NotImplementedError):
-                loop.add_signal_handler(number, heard, number)
+    hear_signals(heard, "SIGTERM", "SIGINT", "SIGHUP")

@@ -85,13 +85,17 @@ def _bind(host: str, port: int) -> int | None:
     return None
 
 
+def find_address(host: str, port: int) -> str:
+    """Returns the address, on this machine, of what listens there."""
+    name = ANY.get(host, host)
+    return f"http://{f'[{name}]' if ':' in name and not name.startswith('[') else name}:{port}"
+
+
 async def _status(host: str, port: int, path: str) -> int:
     """Returns the HTTP status of a page on this machine; 0 without an answer."""
     import aiohttp
 
-    timeout = aiohttp.ClientTimeout(total=ASK_SECONDS)
-    name = ANY.get(host, host)
-    address = f"http://{f'[{name}]' if ':' in name else name}:{port}{path}"
+    timeout, address = aiohttp.ClientTimeout(total=ASK_SECONDS), f"{find_address(host, port)}{path}"
     try:
         async with aiohttp.ClientSession(timeout=timeout) as session, session.get(address) as response:
             return response.status

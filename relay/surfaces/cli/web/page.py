@@ -8,12 +8,12 @@ from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.surfaces.chat.context import ChatContext
+from relay.surfaces.cli.doctor.network import find_address
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.owner import run
 from relay.surfaces.cli.shell import ready
 
 ANSWER_SECONDS = 10.0
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 — the address to open for a server that listens on all
 
 
 @frozen
@@ -49,8 +49,7 @@ async def _find_page(settings: Settings) -> str:
             raise RelayError(f"The web app is switched off. Set {name}=on, and start the bot again.")
     if not settings.web_port:
         raise RelayError("RELAY_WEB_PORT is 0, so the port changes at each start. Set one, and start the bot again.")
-    host = EVERYWHERE.get(settings.web_host, settings.web_host)
-    page = f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{settings.web_port}"
+    page = find_address(settings.web_host, settings.web_port)
     try:
         async with httpx.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
             answer = await client.get(f"{page}/api/me")

@@ -21,19 +21,12 @@ from relay.commands.memory.decide import (
 from relay.core.errors import Conflict
 from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.changes import ChangePage
-from relay.surfaces.http.api.paging import Page, Space
+from relay.surfaces.http.api.paging import Page, Space, extended
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
 from relay.surfaces.http.wire import GivenId, WireInput, WireModel, wire
 
 listing = APIRouter(prefix="/memories", tags=["changes"])
 router = APIRouter(prefix="/changes", tags=["changes"], route_class=WritingRoute)
-
-
-class Changes(wire(ChangePage)):  # type: ignore[misc]
-    """A page of changes."""
-
-    next: str | None
-    """The cursor of the next page; null after the last."""
 
 
 class Several(WireInput):
@@ -49,7 +42,7 @@ class Decisions(WireModel):
     decided: int
 
 
-@listing.get("/changes", response_model=Changes)
+@listing.get("/changes", response_model=extended("Changes", "A page of changes.", ChangePage))
 async def list_all(ctx: Reading, page: Page, state: Literal["all", "pending"] = "all", space: Space = 0) -> Any:
     """Lists what changed in memory, newest first. `pending`: only what waits to be kept or discarded."""
     waiting = state == "pending"

@@ -32,27 +32,13 @@ from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.changes import Changed, MemoryPast
 from relay.memory.rows.controls import Controls
 from relay.memory.rows.memories import MemoryFilter, MemoryPage
-from relay.surfaces.http.api.paging import Page, Space
+from relay.surfaces.http.api.paging import Page, Space, extended
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
 from relay.surfaces.http.wire import ID, Flag, GivenId, GivenTime, WireInput, wire
 
 router = APIRouter(prefix="/memories", tags=["memories"], route_class=WritingRoute)
 State = Literal["active", "pending", "unconfirmed", "pinned", "past"]
 KINDS = Literal["fact", "preference", "decision", "event", "person", "goal", "feeling", "learning"]
-
-
-class Memories(wire(MemoryPage)):  # type: ignore[misc]
-    """A page of memories, with the numbers of all of them."""
-
-    next: str | None
-    """The cursor of the next page; null after the last."""
-
-
-class History(wire(MemoryPast)):  # type: ignore[misc]
-    """A page of a memory's history."""
-
-    next: str | None
-    """The cursor of the next page; null after the last."""
 
 
 class NewMemory(WireInput):
@@ -119,7 +105,7 @@ def read_filter(
     )
 
 
-@router.get("", response_model=Memories)
+@router.get("", response_model=extended("Memories", "A page of memories, with the numbers of all of them.", MemoryPage))
 async def list_all(
     ctx: Reading, page: Page, chosen: Annotated[MemoryFilter, Depends(read_filter)], space: Space = 0
 ) -> Any:
@@ -192,7 +178,7 @@ async def trace(ctx: Reading, memory_id: GivenId) -> MemoryOrigin:
     return await trace_memory(ctx, memory_id)
 
 
-@router.get("/{memory_id}/history", response_model=History)
+@router.get("/{memory_id}/history", response_model=extended("History", "A page of a memory's history.", MemoryPast))
 async def history(ctx: Reading, memory_id: GivenId, page: Page) -> Any:
     """Lists a memory's history, newest first."""
     past = (await list_past(ctx, memory_id, page.offset, page.limit)).past

@@ -67,3 +67,8 @@ def paged(plural: str, row: type) -> type[WireModel]:
     fields: dict[str, Any] = {plural: (types.GenericAlias(list, (wire(row),)), ...)}
     name = plural[:1].upper() + plural[1:]
     return create_model(name, __base__=WireModel, total=(int, ...), next=(str | None, ...), **fields)
+
+
+def extended(name: str, about: str, page: type) -> type[WireModel]:
+    """Makes the model of a command's own page with the cursor of the next one; see `Paging.extend`."""
+    return create_model(name, __base__=wire(page), __doc__=about, next=(str | None, ...))

@@ -14,20 +14,13 @@ from relay.commands.reminders.intents import intents, make_intent, set_intent
 from relay.commands.reminders.quiet import Quiet, quiet
 from relay.core.limits import PHRASE_LENGTH
 from relay.memory.rows.proactive.reminders import Intent, OpenedReminder, Reminder, ReminderPage
-from relay.surfaces.http.api.paging import Page
+from relay.surfaces.http.api.paging import Page, extended
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, reading_calendar
 from relay.surfaces.http.wire import Flag, GivenId, WireInput, WireModel, wire
 
 router = APIRouter(prefix="/reminders", tags=["reminders"], route_class=WritingRoute)
 feed = APIRouter(prefix="/calendar", tags=["reminders"])
 PhraseText = Annotated[str, Field(max_length=PHRASE_LENGTH)]
-
-
-class Reminders(wire(ReminderPage)):  # type: ignore[misc]
-    """A page of reminders."""
-
-    next: str | None
-    """The cursor of the next page; null after the last."""
 
 
 class Phrase(WireInput):
@@ -67,7 +60,7 @@ class Intents(WireModel):
     intents: list[wire(Intent)]  # type: ignore[valid-type]
 
 
-@router.get("", response_model=Reminders)
+@router.get("", response_model=extended("Reminders", "A page of reminders.", ReminderPage))
 async def list_all(ctx: Reading, page: Page) -> Any:
     """Lists upcoming reminders, the nearest first."""
     found = await commands.reminders(ctx, page.offset, page.limit)
