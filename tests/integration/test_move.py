@@ -196,7 +196,7 @@ async def test_a_move_gives_up_on_an_unavailable_database_and_says_how_to_contin
         async def call(self, function: str, **arguments: Any) -> Any:
             raise DatabaseUnavailable
 
-    monkeypatch.setattr("relay.archive.transfer.PATIENCE", 0.1)
+    monkeypatch.setattr("relay.memory.retrying_database.REACH_SECONDS", 0.1)
     with pytest.raises(DatabaseUnavailable, match="Run the same command again"):
         await Transfer(source.port, Away(), Looking()).run()
 
