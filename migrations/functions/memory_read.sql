@@ -223,7 +223,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns a page of a space's changes, newest first: all, or those that wait for a tap. yours: the person may decide
--- it.
+-- it. undoable: nothing has changed the memory since, such as a merge.
 create or replace function public.relay_memory_history(
     p_space jsonb, p_waiting boolean, p_offset integer, p_limit integer, p_user_id bigint, p_admin boolean)
 returns jsonb
@@ -242,8 +242,8 @@ begin
                 'subject', coalesce((select relay.called_in(own)) ->> m.subject_id::text, m.subject),
                 'subject_id', m.subject_id, 'content', relay.content_after(c, m.content), 'before', c.before ->> 'content',
                 'at', c.created_at, 'decided_at', c.decided_at,
-                'yours', relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin))
-                order by c.id desc), '[]')
+                'yours', relay.may_decide(c.space_id, c.user_id, m.subject_id, p_user_id, p_admin),
+                'undoable', c.status = 'applied' and not relay.changed_since(c)) order by c.id desc), '[]')
             from (
                 select * from memory_change
                 where space_id = own and (not p_waiting or id = any (waiting))

@@ -292,6 +292,7 @@ async def test_the_changes_of_a_space_are_listed_newest_first(driver: TurnDriver
         ("learn", "applied", "likes tea", None),
     ]
     assert (found.total, found.pending, {c.yours for c in found.changes}) == (5, 0, {True})
+    assert [c.undoable for c in found.changes] == [False, True, True, False, False], "the others were changed since"
     page = await store.history(private(ADA), False, 8, 2, ADA, False)
     assert (page.offset, [c.action for c in page.changes]) == (4, ["learn"])
 

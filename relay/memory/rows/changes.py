@@ -52,6 +52,8 @@ class ListedChange(PastChange):
 
     yours: bool = False
     """The reader may decide about it."""
+    undoable: bool = True
+    """It took effect, and nothing has changed the memory since, such as a merge."""
 
 
 @frozen(kw_only=True)

@@ -197,7 +197,7 @@ def decisions(changes: Sequence[ListedChange], view: HistoryView) -> list[list[B
     rows: list[list[Button]] = []
     undo: list[Button] = []
     for number, change in enumerate(changes, 1):
-        if change.yours and change.status == "applied":
+        if change.yours and change.status == "applied" and change.undoable:
             undo.append(button(f"↩ Undo {number}", buttons.DecideInList(change.id, "u", view)))
         elif change.yours and change.status == "pending":
             keep = "🗑 Forget" if change.action == "forget" else "✅ Keep"

@@ -63,7 +63,7 @@ class ApiCore:
 
 async def find_caller(request: Request, _: Annotated[object, Depends(BEARER)]) -> ApiCaller:
     """Returns the caller of a request. Raises `ApiError`: 401 without a valid token of a person who may use the bot,
-    429 after too many requests, 422 if the route doesn't have a parameter of the query."""
+    429 after too many requests, 422 if the route doesn't have a parameter of the query, or it comes twice."""
     core: ApiCore = request.app.state.core
     scheme, token = read_authorization(request)
     caller = await find_admitted(core, token) if scheme == "bearer" else None
@@ -74,6 +74,8 @@ async def find_caller(request: Request, _: Annotated[object, Depends(BEARER)]) -
     for name in request.query_params:
         if name not in taken:
             raise ApiError(422, "out_of_range", f"There's no parameter “{name[:40]}” here. /api/docs lists them.")
+        if len(request.query_params.getlist(name)) > 1:
+            raise ApiError(422, "out_of_range", f"Please give “{name[:40]}” once.")
     return caller
 
 

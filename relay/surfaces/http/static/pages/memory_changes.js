@@ -95,7 +95,7 @@ export function Changes({ waiting, space, then }) {
   const actions = (change) => !change.yours ? [] : change.status === "pending"
     ? [{ label: change.action === "forget" ? "Forget it" : "Keep", icon: "check", inline: true, run: () => act(change, "keep") },
        { label: change.action === "forget" ? "Don't forget it" : "Discard", icon: "trash", danger: true, run: () => act(change, "discard") }]
-    : change.status === "applied" ? [{ label: "Undo", icon: "undo", inline: true, run: () => act(change, "undo") }] : [];
+    : change.undoable ? [{ label: "Undo", icon: "undo", inline: true, run: () => act(change, "undo") }] : [];
   const empty = waiting
     ? html`<${Empty} icon="check" title="Nothing is waiting">What I notice next to other people's words waits here. So does everything else, if you asked to confirm it.</>`
     : html`<${Empty} icon="history" title="Nothing has changed yet" />`;
