@@ -356,7 +356,7 @@ async def test_an_answer_shows_its_code_and_tables_and_is_copied_as_it_was_said(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
     said = (
-        "## Loads\nTake **3.67 kN** and `q = 2`:\n\n| Case | kN |\n| --- | ---: |\n| Crowd | 5 |\n\n"
+        "## Loads\nTake **3.67 kN** and `q = 2`:\n\n| Case | kN |\n| --- | ---: |\n| Crowd | 5 |\n  | Snow | 2 |\n\n"
         f"```python\ndef load(span):\n    return {'2 + ' * 40}1\n```\n> הגשר\nDone."
     )
     marker = {"markerId": "p1", "messageUuid": "m2", "weight": 0.8, "content": "Take **3.67 kN** and", "position": None}
@@ -370,6 +370,7 @@ async def test_an_answer_shows_its_code_and_tables_and_is_copied_as_it_was_said(
         await expect(words.locator("strong")).to_have_text(["## Loads", "3.67 kN"])
         await expect(words.locator("pre")).to_contain_text("def load(span):")
         await expect(words.locator("tr").nth(1)).to_have_text("| Crowd | 5 |\n")
+        await expect(words.locator("tr").nth(2).locator("td")).to_have_text(["  | Snow ", "| 2 |\n"])
         await expect(words.locator("mark")).to_have_text(["Take ", "**", "3.67 kN", "**", " and"])
         assert await words.locator(".quote").evaluate("one => getComputedStyle(one).unicodeBidi") == "plaintext"
         left, right = "| --- | ---: |\n", ""  # the line below a table's head is no text

@@ -58,7 +58,7 @@ export function Said({ text: said, passages = [] }) {
   };
   const row = (line, head) => {
     if (BLANK.test(line.trim())) return (at += line.length) && null;
-    const cells = line.split(/(?=\|)/);
+    const cells = line.split(/(?<!^ *)(?=\|)/); // spaces before the first one are its own
     const last = cells.pop();
     return html`<tr>${cells.map((cell, nr) => html`<${head ? "th" : "td"}>${inline(cell, /^ *\| */)}${nr === cells.length - 1 && sign(last)}</>`)}</tr>`;
   };
