@@ -22,11 +22,14 @@ class OfflineModel:
     """A fake model, which echoes its input, and learns facts like “I am …” and “I like …”."""
 
     async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-        """See `ports.Model.reply`. Raises `ModelRefused` if the request needs an answer in a given form."""
+        """See `ports.Model.reply`. Raises `ModelRefused` if the request needs an answer in a given form
+        or in other words."""
         if request.tool_choice or request.form:
             raise ModelRefused(NO_FORMS)
         texts = [block["text"] for block in request.messages[-1]["content"] if block["type"] == "text"]
         said = next((text for text in reversed(texts) if not text.startswith("<context>")), "")
+        if said.startswith('<untrusted kind="message">'):  # to be put into other words, for which an echo won't do
+            raise ModelRefused(NO_FORMS)
         known = sum(block["text"].count("\n- ") for block in request.system[1:])
         messages, memories = pluralize(len(request.messages), "message"), pluralize(known, "memory", "memories")
         text = f"{LABEL}\nYou said: {said[:500]}\nThis prompt has {messages} and {memories}."

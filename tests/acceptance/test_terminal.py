@@ -142,6 +142,8 @@ async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path
     assert "Learned: I like sailing boats" in shown
     talk.type("hello again")
     assert "3 messages and 1 memory." in await talk.until("This prompt has 3 messages")
+    talk.type("/press 1")
+    assert "<untrusted" not in await talk.until("Skip")
     talk.type("/say")
     await talk.until("I can't speak in the terminal. In Telegram, I can read an answer aloud.")
     talk.type("/forget --erase hello")
