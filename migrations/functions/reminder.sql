@@ -444,6 +444,10 @@ begin
         select g.id, g.event, g.due_at, queued, g.detail
         from jsonb_to_recordset(one -> 'reminders') as g (id bigint, due_at timestamptz, event text, detail text)
         where g.id = any (moved);
+        -- One that rings every five minutes would have 100,000 in a year.
+        delete from reminder_event e using unnest(moved) as r (id), lateral (
+            select last.id from reminder_event last where last.reminder_id = r.id order by last.id desc offset 1000 limit 1) old
+        where e.reminder_id = r.id and e.id <= old.id;
     end loop;
     delete from job where id = held.id;
     perform relay.owe_reminders(bot, split_part(held.key, ':', 2)::bigint, split_part(held.key, ':', 3)::bigint);

@@ -168,6 +168,19 @@ async def test_a_recurring_reminder_is_scheduled_again(store: Store, sql: Sql) -
     assert timedelta(hours=23) < ahead < timedelta(hours=24)
 
 
+async def test_a_reminder_keeps_the_last_thousand_times_that_it_rang(store: Store, sql: Sql) -> None:
+    made, other = await make(store, rule="FREQ=DAILY"), await make(store, "Walk")
+    for one, times in ((made, 1_005), (other, 3)):
+        await sql(
+            "insert into reminder_event (reminder_id, kind, detail)"
+            " select %s, 'fired', nr::text from generate_series(1, %s) as nr", one.id, times
+        )  # fmt: skip
+    await due(sql, made)
+    assert await tell(store) == 1
+    kept = await sql("select reminder_id, count(*), min(detail::integer) from reminder_event group by 1 order by 1")
+    assert kept == [(made.id, 1_000, 7), (other.id, 4, 1)]  # with the one that says that it was made
+
+
 async def test_a_late_reminder_says_when_it_was_due(store: Store, sql: Sql) -> None:
     await due(sql, await make(store), timedelta(hours=3))
     await tell(store)
