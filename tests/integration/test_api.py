@@ -93,7 +93,7 @@ async def test_a_parameter_that_a_route_does_not_have_is_refused(store: Store) -
             assert "“limt”" in (await fails(await api.get(path), 422, "out_of_range"))["detail"]
         twice = await fails(await api.get("/api/memories?limit=1&limit=200"), 422, "out_of_range")
         assert twice["detail"] == "Please give “limit” once."
-        known = "text=tea&files=a&start=2026-01-01&projectId=t9&cursor=1&limit=1"
+        known = "text=tea&files=a&files=b&start=2026-01-01&projectId=t9&cursor=1&limit=1"
         await fails(await api.get(f"/api/memory/search?{known}"), 404, "unknown")
         nobody = await api.get("/api/memories?limt=1", headers={"Authorization": ""})
         await fails(nobody, 401, "not_signed_in")

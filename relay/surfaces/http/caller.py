@@ -10,7 +10,7 @@ import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import field
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin
 
 from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
@@ -63,32 +63,33 @@ class ApiCore:
 
 async def find_caller(request: Request, _: Annotated[object, Depends(BEARER)]) -> ApiCaller:
     """Returns the caller of a request. Raises `ApiError`: 401 without a valid token of a person who may use the bot,
-    429 after too many requests, 422 if the route doesn't have a parameter of the query, or it comes twice."""
+    429 after too many requests, 422 if the route doesn't have a parameter of the query, or if it comes twice and is no
+    list."""
     core: ApiCore = request.app.state.core
     scheme, token = read_authorization(request)
     caller = await find_admitted(core, token) if scheme == "bearer" else None
     if caller is None:
         raise not_signed_in()
     count_request(request, core, caller)
-    taken = list(query_names(request.scope["route"].dependant))
+    taken = dict(query_parameters(request.scope["route"].dependant))
     for name in request.query_params:
         if name not in taken:
             raise ApiError(422, "out_of_range", f"There's no parameter “{name[:40]}” here. /api/docs lists them.")
-        if len(request.query_params.getlist(name)) > 1:
+        if get_origin(taken[name]) is not list and len(request.query_params.getlist(name)) > 1:
             raise ApiError(422, "out_of_range", f"Please give “{name[:40]}” once.")
     return caller
 
 
-def query_names(dependant: Dependant) -> Iterator[str]:
-    """Yields the names of the parameters that a route reads from the query."""
+def query_parameters(dependant: Dependant) -> Iterator[tuple[str, Any]]:
+    """Yields the names and types of the parameters that a route reads from the query."""
     for given in dependant.query_params:
-        model = given.field_info.annotation
-        if isinstance(model, type) and issubclass(model, BaseModel):
-            yield from (one.alias or name for name, one in model.model_fields.items())
+        kind = given.field_info.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from ((one.alias or name, one.annotation) for name, one in kind.model_fields.items())
         else:
-            yield given.alias
+            yield given.alias, kind
     for one in dependant.dependencies:
-        yield from query_names(one)
+        yield from query_parameters(one)
 
 
 def count_request(request: Request, core: ApiCore, caller: ApiCaller) -> None:
