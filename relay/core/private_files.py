@@ -40,7 +40,8 @@ def write_atomically(path: Path, replace: bool = False) -> Iterator[BinaryIO]:
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(path)
-            sync_folder(path.parent)
+            with contextlib.suppress(OSError):  # not every file system can
+                sync_folder(path.parent)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
@@ -61,13 +62,14 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes a new directory entry survive a power loss, where the system supports it."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    """Makes a new directory entry survive a power loss; on Windows, that is left to the system. Raises `OSError`."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -1,13 +1,17 @@
-"""The locks of a data directory: what root makes belongs to its owner, and a lock that can't be used is explained."""
+"""The files of a data directory: what root makes belongs to its owner, a lock that can't be used is explained, and what
+the database starts with is on the disk."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
 from pathlib import Path
 
 import pytest
 
+from relay.clients.embedded.account import Account, write_private
 from relay.clients.embedded.instance import Instance, in_use
 from relay.core.errors import SettingsError
 from relay.core.private_files import write_atomically
@@ -41,3 +45,22 @@ def test_a_directory_that_cannot_hold_locks_is_explained(tmp_path: Path) -> None
     (tmp_path / "instances").touch()
     with pytest.raises(SettingsError, match=r"RELAY_DATA_DIR: Relay cannot write in .*instances: Not a directory"):
         Instance(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="directories are not synced there")
+def test_a_name_that_does_not_reach_the_disk_is_an_error_for_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = os.fsync
+
+    def fail(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        write_private(tmp_path / "relay.json", "{}", Account())
+    with write_atomically(tmp_path / "backup") as file:  # not every file system of backups can sync directories
+        file.write(b"rows")
+    assert (tmp_path / "backup").read_bytes() == b"rows"
