@@ -36,6 +36,7 @@ async def test_link_explains_itself_and_only_the_asking_admin_may_confirm(bot: S
     assert "my admins" in (await bot.ask(group, ben, f"/link{at(bot)}")).text
     assert "That works only in groups" in (await bot.ask(dm, olga, "/link")).text
     asked = await bot.ask(group, olga, f"/link{at(bot)}")
+    assert asked.text.startswith("Lend your own memory to this group?\n")
     assert "Everyone here can see my answers" in asked.text
     assert list(asked.buttons) == ["Lend my memory here", "Cancel"]
     for label in asked.buttons:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -82,6 +83,22 @@ def test_only_the_composition_root_makes_a_runtime(nodes: Nodes) -> None:
     for name, node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Runtime":
             assert name == "runtime/runtime.py", f"{name} makes a Runtime: use open_runtime"
+
+
+def named_in_prose(nodes: Nodes) -> Iterator[str]:
+    """The names of code in texts with several words, other than docstrings: a careless rename puts them there."""
+    docs = {id(node.value) for _, node in nodes if isinstance(node, ast.Expr)}
+    for name, node in nodes:
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in docs else None
+        if isinstance(text, str) and " " in text:
+            yield from (f"{name}: {one}" for one in re.findall(r"(?<![`\w/.<])[a-z]+_[a-z_]+", text))
+
+
+def test_what_people_read_names_no_code(nodes: Nodes) -> None:
+    shown = [(name, node) for name, node in nodes if name.startswith(("surfaces/", "commands/"))]
+    assert list(named_in_prose(shown)) == []
+    renamed = ast.walk(ast.parse("LEND = '**press_lend your own memory?**'"))
+    assert list(named_in_prose([("surfaces/one.py", node) for node in renamed])) == ["surfaces/one.py: press_lend"]
 
 
 def test_commands_do_not_use_a_messenger(nodes: Nodes) -> None:

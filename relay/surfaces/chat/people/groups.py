@@ -27,7 +27,7 @@ HOW = (
     "add everywhere (/answer off everywhere) to change the whole group."
 )
 LEND = (
-    "**press_lend your own memory to this group?**\n\n"
+    "**Lend your own memory to this group?**\n\n"
     "When you talk to me here, I'll also use what I know about you and what we said in private. "
     "**Everyone here can see my answers**, and what I say in them stays in this group's memory. "
     "I use it for your own messages only, never for anyone else's; what I learn here stays here. "
