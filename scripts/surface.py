@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import fields, make_dataclass
+from dataclasses import MISSING, Field, fields, make_dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast, get_args, get_type_hints
 
 import typer
 from prometheus_client.core import Metric
@@ -26,7 +26,8 @@ from relay.memory.claims import Queue
 from relay.memory.intents import CATEGORIES, MAX_FORGET, MAX_LEARN, MAX_REMEMBER
 from relay.memory.store import Store
 from relay.memory.tags import TAGS
-from relay.surfaces.chat import ANSWERS, BUTTONS, COMMANDS
+from relay.surfaces.chat import ANSWERS, COMMANDS
+from relay.surfaces.chat.callbacks import CALLBACKS
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.doctor.doctor import exit_code
 from relay.surfaces.cli.doctor.finding import Finding, State
@@ -99,13 +100,26 @@ def shown(value: Any) -> str:
 
 
 def chat() -> Iterator[str]:
-    """Yields each command of the chat and the menus that offer it, and the buttons and questions in old messages."""
+    """Yields each command of the chat and the menus that offer it, and the questions in old messages."""
     for name, command in sorted(COMMANDS.items()):
         if "chat" in command.surfaces:
             where = ", ".join([*command.places, *(["admins"] if command.admin else [])])
             yield f"/{name} {command.usage}".rstrip() + f" ({where})"
-    yield f"buttons: {' '.join(sorted(BUTTONS))}"
     yield f"questions: {' '.join(filter(None, sorted(ANSWERS)))}"
+
+
+def buttons() -> Iterator[str]:
+    """Yields the values in the data of each button, in order, with their types and defaults."""
+    for code, kind in sorted(CALLBACKS.items()):
+        types = get_type_hints(kind)
+        row = cast(Any, kind)  # a dataclass
+        yield f"{code}({', '.join(carried(one, types[one.name]) for one in fields(row))})"
+
+
+def carried(one: Field[Any], kind: Any) -> str:
+    """Returns a value in a button's data: its name, its type or what it can be, and its default."""
+    choices = "|".join(map(str, get_args(kind))) or kind.__name__
+    return f"{one.name}: {choices}" + ("" if one.default is MISSING else f" = {one.default!r}")
 
 
 def terminal() -> Iterator[str]:
@@ -182,6 +196,7 @@ def surface() -> str:
         "Scripts": scripts(),
         "Settings": settings(),
         "Commands in the chat": chat(),
+        "Data of buttons in the chat": buttons(),
         "Commands in the terminal": terminal(),
         "Metrics": counted(),
         "Tags": tags(),

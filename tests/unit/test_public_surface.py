@@ -15,6 +15,7 @@ from relay.core.settings import Settings
 from relay.memory import tags
 from relay.memory.api import Memory
 from relay.surfaces.chat import COMMANDS
+from relay.surfaces.chat.callbacks import CALLBACKS
 from relay.surfaces.cli import cli
 from scripts import surface
 
@@ -53,6 +54,10 @@ def other_usage(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(COMMANDS, "new", replace(COMMANDS["new"], places=("private",)))
 
 
+def other_button(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(CALLBACKS, "hl", CALLBACKS["ov"])
+
+
 def other_argument(patch: pytest.MonkeyPatch) -> None:
     async def recall(self: Memory, words: str) -> list[str]:
         return []
@@ -75,6 +80,7 @@ def other_file(patch: pytest.MonkeyPatch) -> None:
         (other_label, "+counter relay_jobs{name, outcome}"),
         (other_flag, "+relay doctor [--as-json]"),
         (other_usage, "+/new [title | with <name>] (private)"),
+        (other_button, "+hl(session_id: int, offset: int = 0)"),
         (other_argument, "+memory.recall(words: str) -> list[str]"),
         (other_tag, "+[LEARN] [FORGET] [VOICE_REPLY] [REMEMBER] [SLEEP]"),
         (other_file, "+export: relay-export/4"),
