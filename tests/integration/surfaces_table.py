@@ -239,7 +239,7 @@ CASES: dict[str, Case] = {
         chat=("/memory off",), cli=("memory off",), http=(("PUT", "/api/memories/settings", {"on": False}),)
     ),
     "memory.decide.decide": Case(
-        chat=("/memory 3", cards.undo(5, View())), cli=("memory undo 5",), http=(("POST", "/api/changes/5/undo"),)
+        chat=("/memory 3", cards.press_undo(5, View())), cli=("memory undo 5",), http=(("POST", "/api/changes/5/undo"),)
     ),
     "memory.decide.list_changes": Case(
         chat=("/memory changes",), cli=("memory changes",), http=(("GET", "/api/memories/changes"),)

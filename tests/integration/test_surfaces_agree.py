@@ -81,7 +81,7 @@ def test_a_command_does_the_same_through_each_surface(
 def test_an_old_card_is_drawn_again_with_why_nothing_was_done(move_in: Callable[[str], Installation]) -> None:
     there = move_in("chat")
     before = rows_of(there)
-    *_, card = asyncio.run(there.talk(["/memory", cards.pin(4, View())]))
+    *_, card = asyncio.run(there.talk(["/memory", cards.press_pin(4, View())]))
     assert "That can't be done: memory #4 is forgotten." in card
     assert "Has a cat" in card
     assert rows_of(there) == before

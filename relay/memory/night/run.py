@@ -20,8 +20,8 @@ from relay.memory.store import Store
 
 log = structlog.get_logger()
 SUNDAY = 6
-Space = TypeVar("Space", int, NightSpace)
-"""A space by its id, or with more of it."""
+Due = TypeVar("Due", int, NightSpace)
+"""A space that is due: its id, or with more of it."""
 
 
 @frozen
@@ -39,8 +39,8 @@ class NightFailed(RelayError):
 
 async def work_through(
     told: Counter[str],
-    list_after: Callable[[int], Awaitable[Sequence[Space]]],
-    work: Callable[[Space], Awaitable[Mapping[str, int]]],
+    list_after: Callable[[int], Awaitable[Sequence[Due]]],
+    work: Callable[[Due], Awaitable[Mapping[str, int]]],
     failed: str,
 ) -> PhaseResult:
     """Works on all spaces of a phase, and returns the sum of what `work` returns, from `told`. A space whose work fails

@@ -85,27 +85,27 @@ async def press_begin(call: ChatContext, to: BeginWith) -> ButtonReply:
 
 @action("br")
 async def press_again(call: ChatContext, composition_id: int) -> ButtonReply:
-    """Makes it again, with what has been said since."""
+    """Makes a composition again, with what has been said since."""
     return composed_page(await commands.compose_again(call, composition_id)).redraw("Made again.")
 
 
 @action("be")
 async def press_download(call: ChatContext, composition_id: int) -> ButtonReply:
-    """Sends it as a file."""
+    """Sends a composition as a file."""
     file = await commands.export_composition(call, composition_id)
     return ButtonReply(says=CommandReply("", file=file, private=True))
 
 
 @action("bx")
 async def press_drop(call: ChatContext, composition_id: int) -> ButtonReply:
-    """Asks whether to drop it, unless the settings say not to ask."""
+    """Asks whether to drop a composition, unless the settings say not to ask."""
     one = await commands.open_composition(call, composition_id)
     return ask_to_drop(one).redraw() if commands.drop_asks(call, one) else await _redraw_dropped(call, one.id)
 
 
 @action("bd", confirms=True)
 async def press_confirm(call: ChatContext, composition_id: int) -> ButtonReply:
-    """Drops it."""
+    """Drops a composition."""
     return await _redraw_dropped(call, composition_id)
 
 

@@ -47,7 +47,7 @@ async def turn_page(call: ChatContext, offset: int) -> ButtonReply:
 
 @action("ko")
 async def press_earlier(call: ChatContext, session_id: int, offset: int) -> ButtonReply:
-    """The same, as earlier versions wrote it."""
+    """Shows one session: the button of earlier versions, in old messages."""
     return await press_session(call, OpenSession(session_id, offset))
 
 

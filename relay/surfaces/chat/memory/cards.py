@@ -54,19 +54,19 @@ async def show_card(call: ChatContext, to: OpenMemory) -> ButtonReply:
 
 
 @action("mp")
-async def pin(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
+async def press_pin(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
     """Pins a memory: it comes first in every prompt."""
     return await _change(call, memory_id, view, patch_memory(call, memory_id, MemoryPatch(pinned=True)))
 
 
 @action("mq")
-async def unpin(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
+async def press_unpin(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
     """Unpins a memory."""
     return await _change(call, memory_id, view, patch_memory(call, memory_id, MemoryPatch(pinned=False)))
 
 
 @action("mg")
-async def confirm(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
+async def press_confirm(call: ChatContext, memory_id: int, view: View) -> ButtonReply:
     """Says that a memory is right."""
     return await _change(call, memory_id, view, patch_memory(call, memory_id, MemoryPatch(confirmed=True)), SURE)
 
@@ -84,7 +84,7 @@ async def press_restore(call: ChatContext, memory_id: int, view: View) -> Button
 
 
 @action("mu")
-async def undo(call: ChatContext, change_id: int, view: View) -> ButtonReply:
+async def press_undo(call: ChatContext, change_id: int, view: View) -> ButtonReply:
     """Undoes the last change of an open memory."""
     place = await find_change(call, change_id)
     note = outcome_line(await decide(call, change_id, "undo"), "undo")
@@ -185,18 +185,18 @@ def card_buttons(row: OpenedMemory, view: View, yours: bool, edits: bool) -> lis
     if edits and row.status != "active":
         rows.append([button("✎ Edit", EditMemory(number))])
     if yours and row.status == "active":
-        pinned = button("Unpin", unpin(number, view)) if row.pinned else button("📌 Pin", pin(number, view))
+        pin = button("Unpin", press_unpin(number, view)) if row.pinned else button("📌 Pin", press_pin(number, view))
         rows.append([button("✎ Edit", EditMemory(number))] if edits else [])
-        rows[-1] += [button("🗑 Forget", press_forget(number, view)), pinned]
+        rows[-1] += [button("🗑 Forget", press_forget(number, view)), pin]
         if not row.validated_at:
-            rows[-1].append(button("✔ Confirm", confirm(number, view)))
+            rows[-1].append(button("✔ Confirm", press_confirm(number, view)))
     more = [button("Source", show_origin(number, view)), button("🕘 History", show_past(number, 1))]
     if row.replaced_by:
         more.append(button("⇢ What replaced it", OpenMemory(row.replaced_by, view)))
     if yours and row.status in ("archived", "superseded"):
         more.append(button("♻ Restore", press_restore(number, view)))
     if row.last and row.last.action in UNDO:
-        more.append(button(UNDO[row.last.action], undo(row.last.id, view)))
+        more.append(button(UNDO[row.last.action], press_undo(row.last.id, view)))
     if row.status == "pending":
         more.append(button("⏳ Keep or discard…", ListChanges(row.space_id, HistoryView(waiting=True))))
     return [*rows, *arrange(more, 2), [button("‹ Back", ListMemories(row.space_id, view))]]

@@ -44,8 +44,8 @@ async def preview(call: ChatContext, text: str) -> CommandReply:
     if found is None:
         return CommandReply("I found nothing to erase that matches.", private=True)
     buttons = [
-        button("🔥 Erase for good", erase(found.erasure_id)),
-        button("✖ Keep", keep(found.erasure_id)),
+        button("🔥 Erase for good", press_erase(found.erasure_id)),
+        button("✖ Keep", press_keep(found.erasure_id)),
     ]
     return CommandReply(preview_text(call, found), rows=[buttons], private=True, result=found)
 
@@ -122,14 +122,14 @@ def counts(number: ErasedCounts) -> str:
 
 
 @action("xk")
-async def keep(call: ChatContext, erasure_id: int) -> ButtonReply:
+async def press_keep(call: ChatContext, erasure_id: int) -> ButtonReply:
     """Cancels an erasure."""
     await commands.keep_shown(call, erasure_id)
     return ButtonReply("Kept.", "Nothing was erased.", [])
 
 
 @action("xe")
-async def erase(call: ChatContext, erasure_id: int) -> ButtonReply:
+async def press_erase(call: ChatContext, erasure_id: int) -> ButtonReply:
     """Erases the content of a preview."""
     done = await commands.erase_shown(call, erasure_id)
     if done.step is None:

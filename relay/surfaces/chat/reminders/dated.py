@@ -59,7 +59,7 @@ async def press_offer(call: ChatContext, memory_id: int) -> ButtonReply:
 
 @action("rt")
 async def press_time(call: ChatContext, memory_id: int, when: When) -> ButtonReply:
-    """Makes a reminder at one of them."""
+    """Makes a reminder of a goal or event at one of the proposed times."""
     return await _remind(call, memory_id, when)
 
 

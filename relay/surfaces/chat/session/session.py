@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from relay.commands.session import session as commands
-from relay.commands.session.session import browse as browse_command
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.composition import begin_named, list_page
@@ -118,7 +117,7 @@ async def retry(call: ChatContext) -> CommandReply:
 @shows("browse")
 async def browse(call: ChatContext) -> CommandReply:
     """Offers the app: in private as a button that opens it, elsewhere as a link to the private chat."""
-    app = await browse_command(call)
+    app = await commands.browse(call)
     if call.private:
         text = "Look through what I know and keep, and change it:"
         return CommandReply(text, rows=app_rows(call, "", "Open the app"), result=app)
