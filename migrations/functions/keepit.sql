@@ -97,8 +97,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         ) with ordinality as t (before, sign, nr)
         window one_by_one as (partition by own.place order by t.nr)),
     marker as (
-        select *, regexp_replace(said, '^\s+|\s+$', '', 'g') as content from piece where sign ~ '[0-9]##$'
-        and regexp_replace(said, '[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFE00-\uFE0F\uFEFF]', '', 'g') <> ''
+        select *, regexp_replace(said, '^[\s\u001C-\u001F]+|[\s\u001C-\u001F]+$', '', 'g') as content from piece where sign ~ '[0-9]##$'
+        and regexp_replace(said, '[\s\u001C-\u001F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFE00-\uFE0F\uFEFF]', '', 'g') <> ''
         order by place, begins limit 200)
     select coalesce(jsonb_agg(jsonb_build_object('content', content, 'block', place, 'start', begins,
         'end', begins + length(sign || said),

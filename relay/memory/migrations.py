@@ -164,7 +164,8 @@ async def migrate(database: Database, run: Run, again: bool = False) -> bool:
 
 
 def print_sql() -> str:
-    """Returns all SQL as one text for a SQL editor; safe to repeat. It has no comments: Supabase's editor takes 0.98
-    MB."""
+    """Returns all SQL as one text for a SQL editor; safe to repeat. It has no comments and hardly any indentation:
+    Supabase's editor takes 0.98 MB."""
     body = "\n".join(f"begin;\n{script}\ncommit;\n" for script in load().scripts())
-    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?m)^ *--.*\n", "", body))
+    body = re.sub(r"(?m)^ +", " ", re.sub(r"(?m)^ *--.*\n", "", body))
+    return re.sub(r"\n{3,}", "\n\n", body)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.core.models import Incoming
@@ -160,6 +160,7 @@ async def test_registering_a_session_reads_the_markers_of_imported_messages(
 
 
 @examples(60)
+@example(texts=["##keepit0.80##\x1f"], untrusted=False)
 @given(
     texts=st.lists(TEXTS, min_size=1, max_size=3), untrusted=st.sampled_from([False, True, "", "forward", "caption"])
 )

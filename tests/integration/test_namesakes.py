@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 from relay.core.models import Block
-from relay.memory.contexts.pieces import Piece
 from relay.memory.night.digest import day_as_data
 from relay.memory.rows.memories import Subject
 from relay.memory.store import Store
-from relay.memory.writing.compressor import said
-from relay.memory.writing.summaries import as_data
+from relay.memory.writing.summaries import as_data, format_message
 from tests.integration.conftest import Sql
 from tests.integration.test_document_sql import paper, read, send
 from tests.integration.test_turn import Room
@@ -107,6 +105,6 @@ async def test_two_people_with_one_name_are_two_in_what_is_made_from_their_words
     session = await store.compression_work(job)
     assert session is not None
     for unit, line in zip(session.units[-4::2], lines, strict=True):
-        assert said(1, Piece(unit, unit.text, 9), unit.text) == f"[1] {line}"
+        assert format_message(unit.role, unit.name, unit.text, unit.untrusted, unit.mark) == line
     digest = day_as_data(await store.digest_now(group()), UTC)
     assert all(line in digest for line in lines)
