@@ -22,7 +22,8 @@ Rows = list[tuple[Any, ...]]
 
 CATALOGUE = """
 select 'function', p.oid::regprocedure::text,
-    md5(regexp_replace(regexp_replace(pg_get_functiondef(p.oid), '(?n)^ *--.*\\n', '', 'g'), '(?n)^ +', ' ', 'g')), p.proacl::text
+    md5(regexp_replace(regexp_replace(pg_get_functiondef(p.oid), '(?n)^ *--.*\\n', '', 'g'), '(?n)^ +', ' ', 'g')),
+    p.proacl::text
 from pg_proc p where p.pronamespace = 'relay'::regnamespace or p.proname like 'relay\\_%'
 union all
 select 'column', c.oid::regclass || '.' || a.attname, format_type(a.atttypid, a.atttypmod) || a.attnotnull,
