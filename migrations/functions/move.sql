@@ -417,8 +417,8 @@ begin
     return here;
 end $$;
 
--- Keeps what comes at least every hour to the hours by day, as the migration to schema 62 does: a backup from before has it at
--- night. What was made since names its hours, or stays as it is here.
+-- Keeps reminders that ring at least every hour to the hours by day, as the migration to schema 62 does: in a backup from
+-- before, they ring at night. Reminders made since then name their hours, or end within a day and stay as they are.
 create or replace function relay.keep_often_to_day() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     with often as (
@@ -441,7 +441,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Owes what an older backup had to do: summaries and titles were no jobs until schema 25, judging until schema 30, and
--- reminders that nobody confirmed until schema 57. The hours of some reminders are others since schema 62.
+-- reminders that nobody confirmed until schema 57. Since schema 62, some reminders have other hours.
 create or replace function relay.owe_as_before() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_job('summary', through_message_id::text,

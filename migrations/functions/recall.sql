@@ -65,7 +65,8 @@ language sql stable rows 240 set search_path = relay, extensions, pg_temp as $$
                 from term t where c.words @@ t.query group by t.place) one) h
         where h.places is not null
         order by good desc limit p_limit),
-    -- Looking up neighbours costs most, and those of the lower half are hardly ever returned.
+    -- Looking up neighbours costs most, and those of the lower half are hardly ever returned. Rows are compared as a whole,
+    -- since only entry_session can answer that: in a young table, the planner prefers an index that knows no session.
     lender as (select * from best where kind = 'message' order by good desc limit p_limit / 2),
     near as (
         select b.id, b.length, 1.0::real as share, false as exchange, b.own, b.places, b.scores, b.weights from best b
