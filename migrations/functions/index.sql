@@ -398,7 +398,7 @@ begin
     end if;
 end $$;
 
--- Indexes waiting parts of long documents for up to a second. Returns how many.
+-- Indexes waiting parts of long documents for up to half a second. Returns how many.
 create or replace function relay.index_documents() returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -410,7 +410,7 @@ begin
         select * into due from index_due order by document_id limit 1 for update;
         exit when not found;
         next := array(select part from document_part
-            where document_id = due.document_id and part > due.after_part order by part limit 20);
+            where document_id = due.document_id and part > due.after_part order by part limit 5);
         if next = '{}' then
             delete from index_due where document_id = due.document_id;
         else
@@ -418,7 +418,7 @@ begin
             update index_due set after_part = next[cardinality(next)] where document_id = due.document_id;
             looked := looked + cardinality(next);
         end if;
-        exit when clock_timestamp() > statement_timestamp() + interval '1 second';
+        exit when clock_timestamp() > statement_timestamp() + interval '0.5 seconds';
     end loop;
     return looked;
 end $$;
@@ -454,9 +454,9 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where oid = 'relay.message_words'::regclass and pg_has_role(relowner, 'usage')
 $$;
 
--- Indexes what turns wrote, then entries missing elsewhere, for up to p_limit sources and a second: long documents, and
--- rows from an earlier version, a move or a backup. Returns how many sources were examined while more may remain, else
--- how many were missing. (New messages are announced by their own turns, so they don't keep this running.)
+-- Indexes what turns wrote, then entries missing elsewhere, for up to p_limit sources and half a second: long documents,
+-- and rows from an earlier version, a move or a backup. Returns how many sources were examined while more may remain,
+-- else how many were missing. (New messages are announced by their own turns, so they don't keep this running.)
 create or replace function public.relay_index_missing(p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -472,7 +472,7 @@ begin
     entered := relay.index_documents();
     looked := entered;
     loop
-        exit when looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '1 second';
+        exit when looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '0.5 seconds';
         due := relay.enter_due(least(50, p_limit - looked));
         exit when due = 0;
         looked := looked + due;
@@ -485,7 +485,7 @@ begin
         own.after_id := coalesce(own.after_id, 0);
         own.after_part := coalesce(own.after_part, 0);
         loop
-            exit when looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '1 second';
+            exit when looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '0.5 seconds';
             select array_agg(u.id order by u.id, u.part), array_agg(u.part order by u.id, u.part) into ids, parts
             from relay.unindexed(source, own.after_id, own.after_part, least(20, p_limit - looked)) u;
             exit when ids is null;
@@ -505,6 +505,6 @@ begin
     end loop;
     perform relay.add_up_words(20000);
     perform relay.sort_in_words();
-    return to_jsonb(case when looked < p_limit and clock_timestamp() <= statement_timestamp() + interval '1 second'
+    return to_jsonb(case when looked < p_limit and clock_timestamp() <= statement_timestamp() + interval '0.5 seconds'
         then entered else looked end);
 end $$;

@@ -103,8 +103,10 @@ def test_the_wheel_contains_all_sql_files(relay: Path) -> None:
 
 
 def statements(sql: str) -> str:
-    """Returns the lines of a script that are neither empty nor comments."""
-    return "\n".join(line for line in sql.splitlines() if line.strip() and not line.strip().startswith("--"))
+    """Returns the lines of a script that are neither empty nor comments, without their indentation, most of which isn't
+    printed."""
+    lines = (line.strip() for line in sql.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("--"))
 
 
 def test_the_wheel_writes_the_settings_file(relay: Path, folder: Path) -> None:
