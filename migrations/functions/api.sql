@@ -72,7 +72,7 @@ begin
         'id', own.id, 'name', own.name, 'created_at', own.created_at, 'used_at', own.used_at) end;
 end $$;
 
--- Ends the session with this hash.
+-- Ends the session with this hash. Returns whether there was one.
 create or replace function public.relay_end_api_session(p_hash text) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin

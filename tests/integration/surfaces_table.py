@@ -242,7 +242,7 @@ CASES: dict[str, Case] = {
         chat=("/memory 3", cards.press_undo(5, View())), cli=("memory undo 5",), http=(("POST", "/api/changes/5/undo"),)
     ),
     "memory.decide.list_changes": Case(
-        chat=("/memory changes",), cli=("memory changes",), http=(("GET", "/api/memories/changes"),)
+        chat=("/memory changes",), cli=("memory changes",), http=(("GET", "/api/changes"),)
     ),
     "memory.browse.export": Case(tells=(), chat=("/export",), http=(("GET", "/api/export"),)),
     "memory.remember.remember": Case(
@@ -264,7 +264,7 @@ CASES: dict[str, Case] = {
     "preferences.preferences.decide_waiting": Case(
         tells=(),
         chat=("/preferences", Label("Keep")),
-        http=(("POST", "/api/preferences/waiting", {"keep": True}),),
+        http=(("POST", "/api/preferences/decide", {"keep": True}),),
         before=WAITS,
     ),
     "preferences.preferences.forget_preferences": Case(
@@ -293,7 +293,7 @@ CASES: dict[str, Case] = {
     "preferences.preferences.undo_forgetting": Case(
         tells=(),
         chat=("/preferences forget emoji", Label("Undo")),
-        http=(("DELETE", "/api/preferences/3"), ("POST", "/api/preferences/recall", {"decisions": ["3"]})),
+        http=(("DELETE", "/api/preferences/3"), ("POST", "/api/preferences/restore", {"decisions": ["3"]})),
     ),
     "reminders.intents.intents": Case(chat=("/reminders",), http=(("GET", "/api/reminders/intents"),)),
     "reminders.intents.make_intent": Case(

@@ -64,7 +64,7 @@ async def test_bad_input_is_answered_with_a_problem_document(driver: TurnDriver,
         for body in ([1], None, "x"):
             assert (await api.put("/api/memory/settings", json=body)).status_code == 400
         document = (await api.get("/api/openapi.json")).json()
-        assert "/api/memories/{memory_id}" in document["paths"]
+        assert "/api/memories/{memoryId}" in document["paths"]
         assert [name for name in document["components"]["schemas"] if not name.isalnum()] == [], "types of two modules"
 
 

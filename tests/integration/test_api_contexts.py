@@ -97,6 +97,7 @@ async def test_a_session_is_unregistered(
     assert (await api.delete(path)).status_code == 204
     assert await sql("select registered_at, versions from session where id = %s", past.id) == [(None, 0)]
     assert await sql("select status from compression") == [("ready",)]
+    await api.post(path, json={})
     assert (await api.delete(f"{path}?versions=delete&force=true")).status_code == 204
     assert await sql("select status from compression") == [("dropped",)]
     await fails(await api.delete(f"{path}9"), 404, "unknown")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import httpx
@@ -69,6 +70,14 @@ async def test_every_answer_is_described_in_the_api_document(driver: TurnDriver,
             case.validate_response(send(case), checks=CHECKS)
 
         await asyncio.to_thread(holds)
+
+
+async def test_paths_are_written_in_one_style(store: Store) -> None:
+    async with open_api(store) as api:
+        paths = (await api.get("/api/openapi.json")).json()["paths"]
+    part = r"/([a-z]+|\{[a-z]+Id\})"
+    others = [path for path in paths if not re.fullmatch(f"({part})+", path)]
+    assert others == ["/calendar/{secret}.ics"], "lowercase words, ids in camelCase"
 
 
 async def test_the_api_document_says_who_may_ask_what_is_repeated_and_what_can_fail(store: Store) -> None:

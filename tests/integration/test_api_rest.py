@@ -36,8 +36,8 @@ async def test_a_preference_is_stated_opened_forgotten_and_restored(driver: Turn
         gone = (await api.delete(f"/api/preferences/{row['id']}")).json()["forgotten"]
         assert (await api.get("/api/preferences")).json()["rows"] == []
         decisions = {"decisions": [one["decisionId"] for one in gone]}
-        assert (await api.post("/api/preferences/recall", json=decisions)).json() == {"done": 1}
-        await refused(api.post("/api/preferences/recall", json=decisions), 409, "conflict")
+        assert (await api.post("/api/preferences/restore", json=decisions)).json() == {"done": 1}
+        await refused(api.post("/api/preferences/restore", json=decisions), 409, "conflict")
         await refused(api.post("/api/preferences/reset", json={"known": 7}), 409, "conflict")
         assert (await api.post("/api/preferences/reset", json={"known": 1})).json() == {"forgotten": 1}
 
@@ -65,18 +65,18 @@ async def test_preferences_are_switched_and_paused(driver: TurnDriver, store: St
         )  # fmt: skip
         for wrong in ({"on": "off"}, *({"pausedUntil": one} for one in never)):
             await refused(api.put("/api/preferences/settings", json=wrong), 422, "out_of_range")
-        await refused(api.post("/api/preferences/waiting", json={"keep": True}), 409, "conflict")
+        await refused(api.post("/api/preferences/decide", json={"keep": True}), 409, "conflict")
         await refused(api.post("/api/preferences", json={"polarity": "prefer", "pattern": "x" * 500}), 422, "refused")
         await refused(api.post("/api/preferences", json={"polarity": "love", "pattern": "x"}), 422, "out_of_range")
 
 
 async def test_the_last_answer_lists_the_preferences_it_followed(driver: TurnDriver, store: Store) -> None:
     async with open_api(store) as api:
-        assert (await api.get("/api/preferences/last")).json()["turnId"] is None
+        assert (await api.get("/api/preferences/diagnostics")).json()["turnId"] is None
         await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "long poems"})
         row = (await api.get("/api/preferences")).json()["rows"][0]
         turn = await answered(driver, prompt={"soul": 1, "preferences": [int(row["id"])]}, topic_id=5)
-        last = (await api.get("/api/preferences/last")).json()
+        last = (await api.get("/api/preferences/diagnostics")).json()
         assert (last["turnId"], [one["pattern"] for one in last["used"]], last["notes"]) == (
             str(turn), ["long poems"], []
         )  # fmt: skip
@@ -101,7 +101,7 @@ async def test_a_reminder_is_created_changed_done_and_deleted(driver: TurnDriver
         await refused(api.post(f"{path}/done"), 409, "conflict", "I haven't sent it yet.")
         before = (await api.get(path)).json()["events"]
         await api.delete(path)
-        await api.delete(path)
+        await refused(api.delete(path), 404, "unknown")
         after = (await api.get(path)).json()["events"]
         assert [one["kind"] for one in after] == ["deleted", *(one["kind"] for one in before)], "it is deleted once"
         await refused(api.post(f"{path}/done"), 404, "unknown")

@@ -9,7 +9,7 @@ from relay.commands.contexts.space_settings import show_settings
 from relay.commands.contexts.versions import all_versions
 from relay.commands.memory.access import check_switch
 from relay.commands.registry import operation
-from relay.core.errors import InUse, NotFound, OutOfRange
+from relay.core.errors import Conflict, InUse, NotFound, OutOfRange
 from relay.core.frozen import frozen
 from relay.memory.rows.contexts.versions import RestoredVersion, Version
 
@@ -76,5 +76,5 @@ async def restore_versions(ctx: CommandContext, version_id: int) -> list[Restore
     check_switch(ctx, ctx.space)
     found = await ctx.store.restore_versions(ctx.space, version_id)
     if not found:
-        raise NotFound(NOTHING_DROPPED)
+        raise Conflict(NOTHING_DROPPED)
     return found

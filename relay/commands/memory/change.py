@@ -18,6 +18,7 @@ from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import OpenedMemory
 
 NOT_YOURS = "This is not yours to change."
+FORGOTTEN = "Memory #{} is already forgotten."
 ONE_SPACE = "These belong to different people or groups, so I can't change them together."
 
 
@@ -58,8 +59,9 @@ async def patch_memory(ctx: CommandContext, memory_id: int, patch: MemoryPatch) 
 
 @operation("chat", "http")
 async def forget_memory(ctx: CommandContext, memory_id: int) -> PatchedMemory:
-    """Forgets a memory. Raises `NotFound`, `NotAllowed`, and `Conflict` if it is no longer active."""
-    row = await _find_own(ctx, memory_id)
+    """Forgets a memory. Raises `NotFound`, also if it is forgotten, `NotAllowed`, and `Conflict` if it is no longer
+    active."""
+    row = await _find_remembered(ctx, memory_id)
     return await _apply(ctx, row, [_act(ctx, row, "forget", content="")])
 
 
@@ -68,7 +70,7 @@ async def forget_memories(ctx: CommandContext, memory_ids: Sequence[int]) -> Cha
     """Forgets several memories of one space, all or none. Raises what `forget_memory` does."""
     if not 1 <= len(memory_ids) <= FORGOTTEN_AT_ONCE:
         raise OutOfRange(f"Please name 1 to {FORGOTTEN_AT_ONCE} memories.")
-    rows = [await _find_own(ctx, memory_id) for memory_id in dict.fromkeys(memory_ids)]
+    rows = [await _find_remembered(ctx, memory_id) for memory_id in dict.fromkeys(memory_ids)]
     _check_one_space(rows)
     return await _change(ctx, rows[0].space, [_act(ctx, one, "forget", content="") for one in rows])
 
@@ -116,6 +118,14 @@ async def _find_own(ctx: CommandContext, memory_id: int) -> OpenedMemory:
     row = await find_memory(ctx, memory_id)
     if not may_forget(ctx, row, row.space):
         raise NotAllowed(NOT_YOURS)
+    return row
+
+
+async def _find_remembered(ctx: CommandContext, memory_id: int) -> OpenedMemory:
+    """Returns a memory like `_find_own`, unless it is forgotten."""
+    row = await _find_own(ctx, memory_id)
+    if row.status == "forgotten":
+        raise NotFound(FORGOTTEN.format(row.number))
     return row
 
 

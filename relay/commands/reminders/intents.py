@@ -17,6 +17,7 @@ PHRASE = re.compile(
     rf"|(?:mich )?(?:wenn|sobald) (?:ich )?(?:von |über )?(.+?)(?: erwähne| spreche| rede)?{BREAK}(.+)",
     re.IGNORECASE | re.DOTALL,
 )
+GONE = "That one is gone or isn't yours."
 REFUSED = {
     "many": f"You have {OPEN_INTENTS} of these, which is the limit. Delete one first: /reminders",
     "private": "This conversation is off the record, so I can't keep a reminder.",
@@ -63,7 +64,12 @@ async def set_intent(ctx: CommandContext, intent_id: int, status: str) -> Intent
     """Deletes an intent, restores it, or starts one that waits for a tap. Raises `CommandRefused` if there is none."""
     await ctx.require_sight()
     changed = await ctx.store.set_intent(ctx.space, ctx.user_id, intent_id, status)
-    return require_found(changed, NotFound("That one is gone or isn't yours."))
+    return require_found(changed, NotFound(GONE))
+
+
+async def find_open_intent(ctx: CommandContext, intent_id: int) -> Intent | None:
+    """Returns an open intent of this person; None if there is none."""
+    return next((one for one in await intents(ctx) if one.id == intent_id), None)
 
 
 def check_phrase(phrase: str) -> None:

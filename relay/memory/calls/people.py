@@ -145,8 +145,8 @@ class ApiCalls(Calls):
         """Revokes one of a person's own tokens and returns it; None if there is none."""
 
     @rpc()
-    async def end_api_session(self, hash: str) -> None:
-        """Ends a session."""
+    async def end_api_session(self, hash: str) -> bool:
+        """Ends a session. Returns whether the token was one."""
 
     @rpc(lease=RUNNING_SECONDS, keep=KEPT_SECONDS, most=MOST_KEPT)
     async def begin_api_request(self, user_id: int, hash: str, asked: str) -> ApiRequest:

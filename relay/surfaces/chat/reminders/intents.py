@@ -58,9 +58,9 @@ def rows_of(one: Intent) -> list[list[Button]]:
 @action("rw")
 async def open_intent(call: ChatContext, intent_id: int) -> ButtonReply:
     """Shows one intent."""
-    found = next((one for one in await commands.intents(call) if one.id == intent_id), None)
+    found = await commands.find_open_intent(call, intent_id)
     if found is None:
-        return ButtonReply("That one is gone or isn't yours.")
+        return ButtonReply(commands.GONE)
     return ButtonReply(text=describe(found), rows=rows_of(found), result=found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from pydantic import Field
 
 from relay.commands.context import CommandContext
@@ -25,8 +25,8 @@ from relay.surfaces.http.api.paging import Page, Space, extended
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
 from relay.surfaces.http.wire import GivenId, WireInput, WireModel, wire
 
-listing = APIRouter(prefix="/memories", tags=["changes"])
 router = APIRouter(prefix="/changes", tags=["changes"], route_class=WritingRoute)
+ChangeId = Annotated[GivenId, Path(alias="changeId")]
 
 
 class Several(WireInput):
@@ -42,7 +42,7 @@ class Decisions(WireModel):
     decided: int
 
 
-@listing.get("/changes", response_model=extended("Changes", "A page of changes.", ChangePage))
+@router.get("", response_model=extended("Changes", "A page of changes.", ChangePage))
 async def list_all(ctx: Reading, page: Page, state: Literal["all", "pending"] = "all", space: Space = 0) -> Any:
     """Lists what changed in memory, newest first. `pending`: only what waits to be kept or discarded."""
     waiting = state == "pending"
@@ -56,20 +56,20 @@ async def decide_all(ctx: Writing, several: Several) -> Any:
     return {"decided": await decide_several(ctx, several.ids, several.decision)}
 
 
-@router.post("/{change_id}/undo", response_model=wire(Decided))
-async def undo(ctx: Writing, change_id: GivenId) -> Decided:
+@router.post("/{changeId}/undo", response_model=wire(Decided))
+async def undo(ctx: Writing, change_id: ChangeId) -> Decided:
     """Undoes a change."""
     return await require_done(ctx, change_id, "undo")
 
 
-@router.post("/{change_id}/keep", response_model=wire(Decided))
-async def keep(ctx: Writing, change_id: GivenId) -> Decided:
+@router.post("/{changeId}/keep", response_model=wire(Decided))
+async def keep(ctx: Writing, change_id: ChangeId) -> Decided:
     """Keeps a change that waits."""
     return await require_done(ctx, change_id, "keep")
 
 
-@router.post("/{change_id}/discard", response_model=wire(Decided))
-async def discard(ctx: Writing, change_id: GivenId) -> Decided:
+@router.post("/{changeId}/discard", response_model=wire(Decided))
+async def discard(ctx: Writing, change_id: ChangeId) -> Decided:
     """Discards a change that waits."""
     return await require_done(ctx, change_id, "discard")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any, BinaryIO
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import StreamingResponse
 
 from relay.archive.packed import pack
@@ -41,8 +41,8 @@ async def search(
     return page.page_of("results", found.found, found.total)
 
 
-@router.get("/turns/{turn_id}/why", response_model=wire(Explanation))
-async def explain(ctx: Reading, turn_id: GivenId) -> Explanation:
+@router.get("/turns/{turnId}/why", response_model=wire(Explanation))
+async def explain(ctx: Reading, turn_id: Annotated[GivenId, Path(alias="turnId")]) -> Explanation:
     """Explains an answer: what was in its prompt, what was left out, what it cost."""
     return await explain_turn(ctx, turn_id)
 

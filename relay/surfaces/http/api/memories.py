@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Path, Query
 from pydantic import AwareDatetime, Field
 
 from relay.commands.memory.browse import (
@@ -38,6 +38,7 @@ from relay.surfaces.http.wire import ID, Flag, GivenId, GivenTime, WireInput, wi
 
 router = APIRouter(prefix="/memories", tags=["memories"], route_class=WritingRoute)
 State = Literal["active", "pending", "unconfirmed", "pinned", "past"]
+MemoryId = Annotated[GivenId, Path(alias="memoryId")]
 KINDS = Literal["fact", "preference", "decision", "event", "person", "goal", "feeling", "learning"]
 
 
@@ -148,38 +149,38 @@ async def switch(ctx: Writing, given: MemorySettings, space: Space = 0) -> Contr
     return await switch_memory(ctx, MemorySwitch(given.on, given.paused_until, resume), space)
 
 
-@router.get("/{memory_id}", response_model=wire(ShownMemory))
-async def open_one(ctx: Reading, memory_id: GivenId) -> ShownMemory:
+@router.get("/{memoryId}", response_model=wire(ShownMemory))
+async def open_one(ctx: Reading, memory_id: MemoryId) -> ShownMemory:
     """Opens a memory."""
     return await open_memory(ctx, memory_id)
 
 
-@router.patch("/{memory_id}", response_model=wire(PatchedMemory))
-async def patch(ctx: Writing, memory_id: GivenId, given: MemoryEdit) -> PatchedMemory:
+@router.patch("/{memoryId}", response_model=wire(PatchedMemory))
+async def patch(ctx: Writing, memory_id: MemoryId, given: MemoryEdit) -> PatchedMemory:
     """Rewords, pins, unpins or confirms a memory."""
     return await patch_memory(ctx, memory_id, MemoryPatch(given.text, given.pinned, bool(given.confirmed)))
 
 
-@router.delete("/{memory_id}", response_model=wire(PatchedMemory))
-async def forget(ctx: Writing, memory_id: GivenId) -> PatchedMemory:
+@router.delete("/{memoryId}", response_model=wire(PatchedMemory))
+async def forget(ctx: Writing, memory_id: MemoryId) -> PatchedMemory:
     """Forgets a memory. `POST /api/changes/{id}/undo` takes that back."""
     return await forget_memory(ctx, memory_id)
 
 
-@router.post("/{memory_id}/restore", response_model=wire(PatchedMemory))
-async def restore(ctx: Writing, memory_id: GivenId, given: WordingToRestore) -> PatchedMemory:
+@router.post("/{memoryId}/restore", response_model=wire(PatchedMemory))
+async def restore(ctx: Writing, memory_id: MemoryId, given: WordingToRestore) -> PatchedMemory:
     """Restores a former wording, or a memory that is no longer used."""
     return await restore_memory(ctx, memory_id, given.change_id)
 
 
-@router.get("/{memory_id}/source", response_model=wire(MemoryOrigin))
-async def trace(ctx: Reading, memory_id: GivenId) -> MemoryOrigin:
+@router.get("/{memoryId}/source", response_model=wire(MemoryOrigin))
+async def trace(ctx: Reading, memory_id: MemoryId) -> MemoryOrigin:
     """Shows where a memory came from."""
     return await trace_memory(ctx, memory_id)
 
 
-@router.get("/{memory_id}/history", response_model=extended("History", "A page of a memory's history.", MemoryPast))
-async def history(ctx: Reading, memory_id: GivenId, page: Page) -> Any:
+@router.get("/{memoryId}/history", response_model=extended("History", "A page of a memory's history.", MemoryPast))
+async def history(ctx: Reading, memory_id: MemoryId, page: Page) -> Any:
     """Lists a memory's history, newest first."""
     past = (await list_past(ctx, memory_id, page.offset, page.limit)).past
     return page.extend("changes", past, past.total)

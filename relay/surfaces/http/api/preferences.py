@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from pydantic import AwareDatetime, Field
 
 from relay.commands.history.why import PreferenceDiagnostics, diagnose_preferences
@@ -29,6 +29,7 @@ from relay.surfaces.http.caller import Reading, Writing, WritingRoute
 from relay.surfaces.http.wire import Flag, GivenId, GivenTime, WireInput, WireModel, wire
 
 router = APIRouter(prefix="/preferences", tags=["preferences"], route_class=WritingRoute)
+PreferenceId = Annotated[GivenId, Path(alias="preferenceId")]
 
 
 class Statement(WireInput):
@@ -72,7 +73,7 @@ class InThread(WireInput):
     here: Literal["use", "ignore", "quiet", "own"]
 
 
-class Recall(WireInput):
+class Restore(WireInput):
     """Decisions that forgot preferences."""
 
     decisions: Annotated[list[GivenId], Field(min_length=1, max_length=FORGOTTEN_AT_ONCE)]
@@ -114,7 +115,7 @@ async def report(ctx: Writing, given: GivenSignal) -> FeedbackResult:
     return await signal(ctx, Signal(**given.model_dump(by_alias=False)), "http")
 
 
-@router.get("/last", response_model=wire(PreferenceDiagnostics))
+@router.get("/diagnostics", response_model=wire(PreferenceDiagnostics))
 async def diagnose(ctx: Reading) -> PreferenceDiagnostics:
     """Returns which preferences the last answer followed, and which it left out."""
     return await diagnose_preferences(ctx)
@@ -128,19 +129,19 @@ async def switch(ctx: Writing, given: Settings) -> Preferences:
     return await switch_preferences(ctx, PreferenceSwitch(given.on, until, resume, given.here))
 
 
-@router.put("/threads/{projectId}", response_model=wire(Preferences))
+@router.put("/projects/{projectId}", response_model=wire(Preferences))
 async def switch_there(ctx: Writing, project_id: ProjectId, given: InThread) -> Preferences:
     """Sets what one conversation does with preferences. Its id is that of its project."""
     return await switch_preferences(await in_project(ctx, project_id), PreferenceSwitch(here=given.here))
 
 
-@router.post("/recall", response_model=Count)
-async def recall(ctx: Writing, given: Recall) -> Count:
+@router.post("/restore", response_model=Count)
+async def restore(ctx: Writing, given: Restore) -> Count:
     """Brings forgotten preferences back."""
     return Count(done=await undo_forgetting(ctx, given.decisions))
 
 
-@router.post("/waiting", response_model=Count)
+@router.post("/decide", response_model=Count)
 async def decide(ctx: Writing, given: Waiting) -> Count:
     """Keeps the waiting reactions, or discards them."""
     return Count(done=await decide_waiting(ctx, given.keep))
@@ -152,13 +153,13 @@ async def reset(ctx: Writing, given: Reset) -> ResetPreferences:
     return await reset_preferences(ctx, given.known)
 
 
-@router.get("/{preference_id}", response_model=wire(PreferenceSource))
-async def open_one(ctx: Reading, preference_id: GivenId) -> PreferenceSource:
+@router.get("/{preferenceId}", response_model=wire(PreferenceSource))
+async def open_one(ctx: Reading, preference_id: PreferenceId) -> PreferenceSource:
     """Opens a preference, with what taught it."""
     return await open_preference(ctx, preference_id)
 
 
-@router.delete("/{preference_id}", response_model=wire(ForgottenPreferences))
-async def forget(ctx: Writing, preference_id: GivenId) -> ForgottenPreferences:
-    """Forgets a preference. `POST /api/preferences/recall` takes that back."""
+@router.delete("/{preferenceId}", response_model=wire(ForgottenPreferences))
+async def forget(ctx: Writing, preference_id: PreferenceId) -> ForgottenPreferences:
+    """Forgets a preference. `POST /api/preferences/restore` takes that back."""
     return await forget_preferences(ctx, [preference_id])

@@ -10,8 +10,9 @@ from pydantic import Field
 from relay.commands.reminders import reminders as commands
 from relay.commands.reminders.editing import ReminderPatch, patch_reminder
 from relay.commands.reminders.feed import CalendarAddress, CalendarFeed, close_feed, open_feed, show_feed
-from relay.commands.reminders.intents import intents, make_intent, set_intent
+from relay.commands.reminders.intents import GONE, find_open_intent, intents, make_intent, set_intent
 from relay.commands.reminders.quiet import Quiet, quiet
+from relay.core.errors import NotFound, require_found
 from relay.core.limits import PHRASE_LENGTH
 from relay.memory.rows.proactive.reminders import Intent, OpenedReminder, Reminder, ReminderPage
 from relay.surfaces.http.api.paging import Page, extended
@@ -19,6 +20,8 @@ from relay.surfaces.http.caller import Reading, Writing, WritingRoute, reading_c
 from relay.surfaces.http.wire import Flag, GivenId, WireInput, WireModel, wire
 
 router = APIRouter(prefix="/reminders", tags=["reminders"], route_class=WritingRoute)
+ReminderId = Annotated[GivenId, Path(alias="reminderId")]
+IntentId = Annotated[GivenId, Path(alias="intentId")]
 feed = APIRouter(prefix="/calendar", tags=["reminders"])
 PhraseText = Annotated[str, Field(max_length=PHRASE_LENGTH)]
 
@@ -52,6 +55,13 @@ class NewIntent(WireInput):
 
     about: str
     text: str
+
+
+class IntentEdit(WireInput):
+    """What to change of an intent."""
+
+    deleted: Literal[False]
+    """false: brings it back. `DELETE` deletes it."""
 
 
 class Intents(WireModel):
@@ -91,10 +101,17 @@ async def add_intent(ctx: Writing, given: NewIntent) -> Intent:
     return await make_intent(ctx, given.about, given.text)
 
 
-@router.delete("/intents/{intent_id}", response_model=wire(Intent))
-async def drop_intent(ctx: Writing, intent_id: GivenId) -> Intent:
-    """Deletes one of these intents."""
+@router.delete("/intents/{intentId}", response_model=wire(Intent))
+async def drop_intent(ctx: Writing, intent_id: IntentId) -> Intent:
+    """Deletes one of these intents. `PATCH` with {"deleted": false} takes that back."""
+    require_found(await find_open_intent(ctx, intent_id), NotFound(GONE))
     return await set_intent(ctx, intent_id, "deleted")
+
+
+@router.patch("/intents/{intentId}", response_model=wire(Intent))
+async def restore_intent(ctx: Writing, intent_id: IntentId, given: IntentEdit) -> Intent:
+    """Brings a deleted intent back."""
+    return await find_open_intent(ctx, intent_id) or await set_intent(ctx, intent_id, "active")
 
 
 @router.get("/calendar", response_model=wire(CalendarFeed))
@@ -125,27 +142,28 @@ async def read_calendar(
     return Response(made.text, headers=headers, media_type="text/calendar")
 
 
-@router.get("/{reminder_id}", response_model=wire(OpenedReminder))
-async def open_one(ctx: Reading, reminder_id: GivenId) -> OpenedReminder:
+@router.get("/{reminderId}", response_model=wire(OpenedReminder))
+async def open_one(ctx: Reading, reminder_id: ReminderId) -> OpenedReminder:
     """Opens a reminder, with what happened to it."""
     return await commands.open_reminder(ctx, reminder_id)
 
 
-@router.patch("/{reminder_id}", response_model=wire(Reminder))
-async def patch(ctx: Writing, reminder_id: GivenId, given: ReminderEdit) -> Reminder:
+@router.patch("/{reminderId}", response_model=wire(Reminder))
+async def patch(ctx: Writing, reminder_id: ReminderId, given: ReminderEdit) -> Reminder:
     """Changes, pauses, resumes or brings back a reminder."""
     return await patch_reminder(
         ctx, reminder_id, ReminderPatch(given.text, given.paused, given.deleted, given.accepted)
     )
 
 
-@router.delete("/{reminder_id}", response_model=wire(Reminder))
-async def delete(ctx: Writing, reminder_id: GivenId) -> Reminder:
+@router.delete("/{reminderId}", response_model=wire(Reminder))
+async def delete(ctx: Writing, reminder_id: ReminderId) -> Reminder:
     """Deletes a reminder. `PATCH` with {"deleted": false} takes that back."""
+    await commands.existing_reminder(ctx, reminder_id)
     return await commands.delete(ctx, reminder_id)
 
 
-@router.post("/{reminder_id}/done", response_model=wire(Reminder))
-async def done(ctx: Writing, reminder_id: GivenId) -> Reminder:
+@router.post("/{reminderId}/done", response_model=wire(Reminder))
+async def done(ctx: Writing, reminder_id: ReminderId) -> Reminder:
     """Marks the last sent occurrence as done; the next one of a rule stays."""
     return await commands.mark_done(ctx, reminder_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.security.http import HTTPBase
 
+from relay.core.errors import NotFound
 from relay.memory.calls.people import hash_token
 from relay.surfaces.http.access.sessions import OpenedSession, open_from_link, open_from_telegram
 from relay.surfaces.http.caller import ApiCore, find_caller, not_signed_in, read_authorization
@@ -12,6 +13,7 @@ from relay.surfaces.http.problems import problems
 from relay.surfaces.http.wire import WireInput, wire
 
 router = APIRouter(tags=["session"])
+NO_SESSION = "This token isn't a session. To revoke it, use: relay token revoke"
 TELEGRAM = HTTPBase(
     scheme="tma", scheme_name="telegram", description="What Telegram signed (`initData`).", auto_error=False
 )
@@ -42,9 +44,10 @@ async def open_session(request: Request, body: SignInLink | None = None) -> Open
     raise not_signed_in()
 
 
-@router.delete("/session", status_code=204, dependencies=[Depends(find_caller)], responses=problems(429))
+@router.delete("/session", status_code=204, dependencies=[Depends(find_caller)], responses=problems(404, 429))
 async def end_session(request: Request) -> Response:
-    """Signs out. A token that a person made stays; `relay token revoke` revokes it."""
+    """Signs out. 404: the token was made by `relay token new` and stays."""
     core: ApiCore = request.app.state.core
-    await core.services.store.end_api_session(hash_token(read_authorization(request)[1]))
+    if not await core.services.store.end_api_session(hash_token(read_authorization(request)[1])):
+        raise NotFound(NO_SESSION)
     return Response(status_code=204)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from relay.commands.contexts.library import register_session, unregister_session
 from relay.commands.contexts.projects import list_projects, open_project, read_record
 from relay.commands.history.sessions import sessions
+from relay.core.errors import NotFound
 from relay.surfaces.http.api.contexts.files import listing_what_holds_it, sent
 from relay.surfaces.http.api.contexts.names import ProjectId, SessionId, in_project, number_of
 from relay.surfaces.http.api.contexts.records import (
@@ -24,6 +25,7 @@ from relay.surfaces.http.caller import Reading, Writing, WritingRoute
 from relay.surfaces.http.wire import WireInput, WireModel
 
 router = APIRouter(prefix="/memory/projects", tags=["projects"], route_class=WritingRoute)
+NOT_REGISTERED = "That session isn't in the library."
 
 
 class Manifest(WireModel):
@@ -113,6 +115,8 @@ async def unregister(
 ) -> None:
     """Removes a session from the library. Its markers stay, and so do its versions, unless they are to be deleted;
     `force`: also those that a running conversation uses."""
-    there = await in_project(ctx, project_id)
+    there, number = await in_project(ctx, project_id), number_of(session_id)
+    if (await read_record(there, number)).session.registered is None:
+        raise NotFound(NOT_REGISTERED)
     with listing_what_holds_it():
-        await unregister_session(there, number_of(session_id), versions == "delete", force)
+        await unregister_session(there, number, versions == "delete", force)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from relay.commands.contexts.pruning import MOST_PRUNED, NOTHING_DROPPED, prune, restore_versions
 from relay.commands.contexts.versions import versions_named
-from relay.core.errors import NotFound
+from relay.core.errors import Conflict
 from relay.surfaces.http.api.contexts.files import listing_what_holds_it
 from relay.surfaces.http.api.contexts.names import Name, SessionId, VersionId, VersionName, in_session, number_of
 from relay.surfaces.http.api.contexts.records import CompressionRecord
@@ -73,6 +73,6 @@ async def restore(ctx: Writing, body: VersionsToRestore) -> Restored:
     there, _ = await in_session(ctx, body.session_id)
     session, _, version = body.undo.rpartition("-")
     if session != body.session_id:
-        raise NotFound(NOTHING_DROPPED)
+        raise Conflict(NOTHING_DROPPED)
     back = await restore_versions(there, number_of(version))
     return Restored(version_ids=[one.name for one in back])

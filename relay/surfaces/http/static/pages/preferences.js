@@ -27,7 +27,7 @@ export default function Preferences({ params }) {
 async function forget(row, then) {
   const { forgotten } = await remove(`/preferences/${row.id}`);
   const decisions = forgotten.map((one) => one.decisionId);
-  toast(`Forgotten: ${row.pattern}`, { action: "Undo", run: async () => { await post("/preferences/recall", { decisions }); then(); } });
+  toast(`Forgotten: ${row.pattern}`, { action: "Undo", run: async () => { await post("/preferences/restore", { decisions }); then(); } });
   then();
 }
 
@@ -39,7 +39,7 @@ function Listed({ found, reload }) {
     ["Retired", rows.filter((row) => row.status === "archived")],
   ].filter(([, part]) => part.length);
   const decide = async (keep) => {
-    await post("/preferences/waiting", { keep });
+    await post("/preferences/decide", { keep });
     toast(keep ? "Kept." : "Discarded.");
     reload();
   };
@@ -92,7 +92,7 @@ function Switches({ found, reload }) {
 }
 
 function LastAnswer() {
-  const last = useFetch("/preferences/last");
+  const last = useFetch("/preferences/diagnostics");
   if (last.data && !last.data.turnId) return null;
   return html`<${Card} title="The last answer" text="What it followed, and what was left out."><${Loaded} of=${last} rows=${2}>${({ turnId, at, used, notes }) => html`
     ${used.length ? html`<ul class="lines">${used.map((row) => html`<li key=${row.id}><a href=${link(`/preferences/${row.id}`)}>${row.polarity > 0 ? "" : "no "}${row.pattern}</a></li>`)}</ul>` : html`<p class="muted">No preference was in its prompt.</p>`}
