@@ -380,6 +380,8 @@ declare
     phase text;
     after bigint;
 begin
+    -- Before any row is locked: relay_index_missing holds it while it waits for rows.
+    perform pg_advisory_xact_lock(hashtext('relay.lexeme'));
     delete from erasure where status = 'preview' and created_at < now() - interval '15 minutes';
     loop
         -- Turns in progress may show what they read before it was deleted. The sweeps begin when they have ended.

@@ -242,7 +242,6 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     upto bigint;
 begin
-    perform pg_advisory_xact_lock(hashtext('relay.lexeme'));
     select max(id) into upto from (
         select id from lexeme_change where id > p_after order by id limit 20000) page;
     with gone as (

@@ -211,10 +211,10 @@ begin
     on conflict (space_id, word) do update set entries = l.entries + excluded.entries;
 end $$;
 
--- Applies a space's pending word counts and deletes words with none left, so that no trace of them remains.
+-- Applies a space's pending word counts and deletes words with none left, so that no trace of them remains. The caller
+-- holds relay.lexeme.
 create or replace function relay.add_up_space(p_space_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    select pg_advisory_xact_lock(hashtext('relay.lexeme'));
     with gone as (delete from lexeme_change where space_id = p_space_id returning word, change)
     insert into lexeme as l (space_id, word, entries)
     select p_space_id, word, sum(change) from gone group by word having sum(change) <> 0
@@ -222,14 +222,21 @@ language sql set search_path = relay, extensions, pg_temp as $$
     delete from lexeme where space_id = p_space_id and entries <= 0
 $$;
 
--- After entries are written: counts their words, and queues changed texts for new vectors.
+-- After entries are written: counts their words (at once if relay.counts is `now`), and queues changed texts for new
+-- vectors.
 create or replace function relay.entries_made() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    with counted as (
+    if current_setting('relay.counts', true) = 'now' then
+        insert into lexeme as l (space_id, word, entries)
+        select made.space_id, w.word, count(*) from made, relay.counted_words(made::entry) w
+        group by made.space_id, w.word
+        on conflict (space_id, word) do update set entries = l.entries + excluded.entries;
+    else
         insert into lexeme_change (space_id, word, change)
         select made.space_id, w.word, count(*) from made, relay.counted_words(made::entry) w
-        group by made.space_id, w.word)
+        group by made.space_id, w.word;
+    end if;
     -- Versions repeat messages, which have vectors of their own.
     insert into embed_due (entry_id) select id from made where kind <> 'version'
     on conflict (entry_id) do update set since = now();
@@ -469,6 +476,8 @@ declare
     due integer;
 begin
     perform pg_advisory_xact_lock(hashtext('relay.index_missing'));
+    -- Whoever else needs this lock takes it first, so nobody who holds rows waits for it.
+    perform set_config('relay.counts', case when pg_try_advisory_xact_lock(hashtext('relay.lexeme')) then 'now' else '' end, true);
     entered := relay.index_documents();
     looked := entered;
     loop

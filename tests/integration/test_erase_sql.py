@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -686,3 +687,19 @@ async def test_special_characters_are_searched_literally(driver: TurnDriver, sto
     await driver.exchange(ADA, "it's o'neill-x9 here", "Yes.")
     await erase(store, private(ADA), {"words": "o'neill-x9"})
     assert await holding(sql, "neill") == {}
+
+
+async def test_erasing_locks_no_row_while_it_waits_for_indexing(driver: TurnDriver, sql: Sql) -> None:
+    """Otherwise each could wait for the other."""
+    await driver.exchange(ADA, f"A {WORDS[0]} flew by", "I see.")
+    await sql("begin")
+    await sql("select public.relay_index_missing(50)")
+    erasing = asyncio.ensure_future(erase(driver.store, private(ADA), {"words": WORDS[0]}))
+    waiting = "select pid from pg_locks where locktype = 'advisory' and not granted"
+    while not await sql(waiting):
+        assert not erasing.done()
+        await asyncio.sleep(0.01)
+    assert await sql(f"select relation::regclass from pg_locks where pid in ({waiting}) and mode like 'Row%%'") == []
+    await sql("commit")
+    await erasing
+    assert await sql("select count(*) from message where text like '%%' || %s || '%%'", WORDS[0]) == [(0,)]
