@@ -695,11 +695,11 @@ async def test_erasing_locks_no_row_while_it_waits_for_indexing(driver: TurnDriv
     await sql("begin")
     await sql("select public.relay_index_missing(50)")
     erasing = asyncio.ensure_future(erase(driver.store, private(ADA), {"words": WORDS[0]}))
-    waiting = "select pid from pg_locks where locktype = 'advisory' and not granted"
-    while not await sql(waiting):
+    while not (waiting := await sql("select pid from pg_locks where locktype = 'advisory' and not granted")):
         assert not erasing.done()
         await asyncio.sleep(0.01)
-    assert await sql(f"select relation::regclass from pg_locks where pid in ({waiting}) and mode like 'Row%%'") == []
+    locked = "select relation::regclass from pg_locks where pid = %s and mode like 'Row%%'"
+    assert await sql(locked, *waiting[0]) == []
     await sql("commit")
     await erasing
     assert await sql("select count(*) from message where text like '%%' || %s || '%%'", WORDS[0]) == [(0,)]
