@@ -154,6 +154,56 @@ def test_facts_in_other_languages_are_told_apart(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("De vergadering is volgende week dinsdag", "De vergadering is volgende week donderdag"),
+        ("Neemt twee pillen per dag", "Neemt drie pillen per dag"),
+        ("Laat de hond uit voor het ontbijt", "Laat de hond uit na het ontbijt"),
+        ("Mijn zus woont in Utrecht", "Mijn nicht woont in Utrecht"),
+        ("Tar tabletten på morgonen", "Tar tabletten på kvällen"),
+        ("Mötet är på tisdag", "Mötet är på torsdag"),
+        ("Min søster bor i huset ved siden af", "Min bror bor i huset ved siden af"),
+        ("Bere prášek ráno", "Bere prášek večer"),
+        ("Nejí maso", "Jí maso"),
+        ("Pije kávu s cukrem", "Pije kávu bez cukru"),
+        ("A találkozó kedden van", "A találkozó csütörtökön van"),
+        ("Ei syö lihaa", "Syö lihaa"),
+        ("Ottaa kaksi tablettia päivässä", "Ottaa kolme tablettia päivässä"),
+        ("Nu mănâncă carne", "Mănâncă carne"),
+        ("Ia pastila dimineața", "Ia pastila seara"),
+        ("Зустріч у вівторок", "Зустріч у четвер"),
+        ("Παίρνει δύο χάπια", "Παίρνει τρία χάπια"),
+        ("회의는 화요일이다", "회의는 목요일이다"),
+        ("Anh ấy không ăn thịt", "Anh ấy ăn thịt"),
+        ("Cuộc họp vào thứ ba", "Cuộc họp vào thứ năm"),
+        ("Dia tidak makan daging", "Dia makan daging"),
+        ("Minum obat pagi hari", "Minum obat malam hari"),
+        ("Toma o remédio todas as manhãs", "Toma o remédio todas as noites"),
+        ("Prend le médicament tous les matins", "Prend le médicament tous les soirs"),
+        ("Пьёт кофе с сахаром", "Пьёт кофе без сахара"),
+    ],
+)
+def test_one_telling_word_tells_facts_apart_in_languages_without_lists(one: str, other: str) -> None:
+    assert tell_apart(one, other)
+    assert loses_in_merge(one, one, other)
+    assert loses_in_merge(other, one, other)
+    assert not tell_apart(one, f"{one}.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Tar en tablett varje dag", "Tar en tabletter varje dag"),
+        ("Drinkt graag groene thee bij het ontbijt", "Drinkt heel graag groene thee bij het ontbijt"),
+        ("The old cat sleeps upstairs all day", "The old cat dozes upstairs all day"),
+        ("Geht nach der Arbeit oft schwimmen", "Geht nach der Arbeit gern schwimmen"),
+    ],
+)
+def test_other_forms_and_additions_are_left_to_the_model(one: str, other: str) -> None:
+    assert not tell_apart(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
         ("Едем в Казань к сестре", "Сестра живёт в Казань"),
         ("يأخذ ٥ ملغ من الدواء", "يأخذ 5 ملغ من الدواء"),
     ],

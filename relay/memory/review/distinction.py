@@ -17,10 +17,13 @@ from relay.memory.review.telling_words import (
     COMPOUND,
     DATES,
     DENYING,
+    DENYING_ELSEWHERE,
     EACH,
     GROUPS,
     INFLECTED,
     KIN,
+    KNOWN,
+    KNOWN_LETTERS,
     MEASURES,
     NEGATION,
     NUMBERS,
@@ -40,8 +43,12 @@ CLOCK = re.compile(r"\d+:\d+")
 HAN_DATE = re.compile("[一二三四五六七八九十月日周週曜火水木金土]")
 MINIMAL = 0.6
 """The share of common words at which two facts count as one sentence with a few words changed."""
+MINIMAL_ELSEWHERE = 0.5
+"""The same in a language whose words aren't known."""
 DENIED = 0.85
 """The share of common words at which a “not” on one side denies the other fact."""
+FORM = 0.75
+"""The share of its letters with which a word begins like another form of it."""
 
 
 def find_telling_words(text: str) -> Counter[str]:
@@ -105,7 +112,7 @@ def difference(one: str, other: str) -> tuple[str, str]:
 def tell_apart(one: str, other: str) -> bool:
     """Tests whether two facts differ in a distinguishing word, so that neither may stand for both. If only a few words
     of a sentence changed, each of these that may be a name distinguishes, even the first word. Other words, such as
-    synonyms, are the model's to judge."""
+    synonyms, are the model's to judge, unless they are in a language whose words aren't known."""
     if loses(one, other) or loses(other, one):
         return True
     return bool(_find_changed_names(one, other))
@@ -133,12 +140,15 @@ def _is_unrelated(merged: str, fact: str) -> bool:
 
 def _find_changed_names(one: str, other: str) -> set[str]:
     """Returns the lower-case words that may be names and replace each other, if only a few words changed. Any word of a
-    script without capitals may be one; without spaces, it need not replace another."""
+    script without capitals may be one; without spaces, it need not replace another. The empty word, which no sentence
+    has: one fact denies the other."""
     first, second = _tokens(one), _tokens(other)
-    matcher = _matcher(first, second)
-    if matcher.ratio() < MINIMAL:
+    matcher, known = _matcher(first, second), _is_known(f"{one} {other}")
+    if matcher.ratio() < (MINIMAL if known else MINIMAL_ELSEWHERE):
         return set()
     changes = [(change, first[a:b], second[c:d]) for change, a, b, c, d in matcher.get_opcodes() if change != "equal"]
+    if not known and any(word.lower() in DENYING_ELSEWHERE for _, *both in changes for word in itertools.chain(*both)):
+        return {""}
     return {
         word.lower()
         for change, old, new in changes
@@ -149,9 +159,20 @@ def _find_changed_names(one: str, other: str) -> set[str]:
         for _, old, new in changes
         for beside in [set(zip(old, new, strict=False))]
         for pair in itertools.product(old, new)
-        if _are_opposites(*pair) or (pair in beside and _are_apart(*pair))
+        if _are_opposites(*pair) or (pair in beside and (_are_apart(*pair) or not (known or _are_forms(*pair))))
         for word in pair
     }
+
+
+def _is_known(text: str) -> bool:
+    """Tests whether a text is in a language of the lists of telling words."""
+    return bool(KNOWN_LETTERS.search(text.lower())) or not KNOWN.isdisjoint(map(str.lower, _tokens(text)))
+
+
+def _are_forms(one: str, other: str) -> bool:
+    """Tests whether two words may be forms of one: tablett, tabletter."""
+    alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one.lower(), other.lower(), strict=False))
+    return len(list(alike)) >= FORM * max(len(one), len(other))
 
 
 def _are_apart(one: str, other: str) -> bool:
@@ -174,8 +195,8 @@ def _are_opposites(one: str, other: str) -> bool:
 
 
 def _find_words(text: str) -> list[str]:
-    """Returns the words of a text without negations."""
-    return [word for word in _tokens(text) if not NEGATION.fullmatch(word.lower())]
+    """Returns how the words of a text begin, without negations and endings."""
+    return [word[:4] for word in _tokens(text) if not NEGATION.fullmatch(word.lower())]
 
 
 def is_nearly_same(one: str, other: str) -> bool:

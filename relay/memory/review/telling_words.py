@@ -113,9 +113,11 @@ INFLECTED = re.compile(
 )
 """Such words with the endings of their language; the group is what stays the same."""
 TIMES = """
-morning afternoon evening night spring summer autumn winter weekday weekdays weekend weekends hourly quarterly
-tarde noche mediodía verano invierno primavera otoño matin midi soir nuit printemps automne hiver
-mattina pomeriggio sera notte estate manhã noite verão outono
+morning mornings afternoon afternoons evening evenings night nights spring summer autumn winter weekday weekdays weekend
+weekends hourly quarterly
+mañanas tarde tardes noche noches mediodía verano invierno primavera otoño
+matin matins midi soir soirs nuit nuits printemps automne hiver
+mattina pomeriggio sera notte estate manhã manhãs noite noites verão outono
 утром вечером днём ночью летом зимой весной осенью
 rano wieczorem nocą latem zimą wiosną jesienią lecie zimie sabah akşam gece yazın kışın
 صباحا صباحًا مساء مساءً ليلا ليلًا
@@ -173,6 +175,7 @@ salida /
 avant après depuis / plus moins / aîné cadet / aînée cadette / prochain dernier ce / prochaine dernière cette / dessus
 dessous / dedans dehors / nord sud est ouest / toujours parfois / mieux pire / sous sur derrière / rouge bleu vert
 jaune noir blanc gris / rouge bleue verte jaune noire blanche grise /
+petit grand / petite grande / vieux jeune / vieille jeune / haut bas / haute basse / long court / longue courte /
 prima dopo / più meno / maggiore minore / prossimo scorso questo / prossima scorsa questa / sopra sotto dietro / rosso
 blu verde giallo nero bianco grigio / rossa blu verde gialla nera bianca grigia /
 depois antes / mais menos / próximo passado este / acima abaixo / vermelho azul verde amarelo preto branco / vermelha
@@ -210,3 +213,22 @@ EACH = frozenset(("per", "a", "an", "each", "every", "pro", "je", "par", "por", 
 """Words before a unit that make it a rate: 50 a week."""
 DENYING = frozenset(("un", "dis", "in", "im", "il", "ir", "non", "des", "dés", "не", "без", "бес", "nie"))
 """Prefixes that turn a word into its contrary."""
+COMMON = """
+the are has his their she they with and does this that every from
+das der eine einen einer eines hat im um ihr ist und sich zum zur seine seinen ihre ihren für auf nach sie immer jeden
+jede vom beim
+el su los del sus que por para está tiene cada una muy
+les une est dans avec des ses il elle pour chez sur aux au
+gli della nel nella è suo sua ogni
+os uma não com ao seu é
+он она его каждый каждое каждую это что
+się jest w
+bir ve için ile her
+في من على مع إلى
+"""
+KNOWN = frozenset(COMMON.split())
+"""Common words of the languages above that others lack."""
+KNOWN_LETTERS = re.compile(r"[ыэąęłżğı]|\bال")
+"""Letters that only those languages use, and the article of Arabic."""
+DENYING_ELSEWHERE = frozenset(("ei", "eivät", "eikä", "nu", "tidak", "bukan", "không", "chẳng", "nema", "nemá", "nije"))
+"""Words for not in other languages, which mean something else in those above, or nothing."""
