@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from relay.core.errors import NotAllowed
 from relay.core.frozen import frozen
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.core.ports import Embedder
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
@@ -106,6 +106,10 @@ class CommandContext:
         return self.services.store
 
     @property
+    def thread(self) -> Thread:
+        return Thread(self.space, self.chat_id, self.topic_id)
+
+    @property
     def zone(self) -> tzinfo:
         """Returns the time zone for this person's dates."""
         return self.turn.choices.zone_or(self.services.zone)
@@ -114,6 +118,10 @@ class CommandContext:
     def operator(self) -> bool:
         """Tells whether an operator asks in private, so that settings and causes may be shown."""
         return self.admin and self.private
+
+    def thread_in(self, space: Space) -> Thread:
+        """Returns this thread if it belongs to a space, and otherwise none in that space."""
+        return self.thread if space == self.space else Thread(space, 0, 0)
 
     async def may_see(self, space: Space) -> bool:
         """Tests whether this person sees a space: that of this place, or one they see from elsewhere."""

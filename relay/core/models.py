@@ -40,6 +40,15 @@ class Space:
 
 
 @frozen
+class Thread:
+    """One line of conversation: whose memory it uses, its chat, and its topic (0: none)."""
+
+    space: Space
+    chat_id: int
+    topic_id: int
+
+
+@frozen
 class Button:
     """A button under a message, with the Bot API's field names. It sends `callback_data`, or opens `url`,
     or `web_app`: a page inside of Telegram, in private chats only."""

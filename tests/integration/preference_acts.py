@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from relay.commands.preferences.feedback import DIMENSIONS, Signal, signal, toggle_tag
+from relay.core.models import Thread
 from tests.integration.preference_cast import SPOKEN, TAGS, TURNS, Answered, Person, made_of
 from tests.integration.preference_year import TOPIC, Year
 from tests.integration.turn_driver import BOT, private
@@ -183,7 +184,7 @@ class Life(Year):
     async def _reset(self, person: Person, answered: Answered) -> None:
         """The person forgets all preferences."""
         space = private(person.user_id)
-        known = (await self.store.preferences(space, person.user_id, 0, person.user_id)).known
+        known = (await self.store.preferences(Thread(space, person.user_id, 0), person.user_id)).known
         assert await self.store.reset_preferences(space, person.user_id, known + 1) is None
         assert await self.store.reset_preferences(space, person.user_id, known) == known
         at = await self._decided(person)

@@ -21,7 +21,7 @@ from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.edits import posted
 from tests.integration.preference_cast import FIRST, Answered, Person, Reader, made_of, somebody
-from tests.integration.turn_driver import BOT, TurnDriver, a_house, incoming_of, message, private, reply
+from tests.integration.turn_driver import BOT, TurnDriver, a_house, dm, incoming_of, message, private, reply
 from tests.preference_ledger import Act, Observed, numbered
 from tests.preference_selection import Stands, select
 
@@ -133,8 +133,7 @@ class Year:
         if (person.user_id, topic) not in self.threads:
             self.threads[person.user_id, topic] = thread
             if topic:
-                where: Any = (private(person.user_id), person.user_id, topic, person.user_id)
-                await self.store.preference_control(*where, {"here": "own"})
+                await self.store.preference_control(dm(person.user_id, topic), person.user_id, {"here": "own"})
 
     def context(self, answered: Answered) -> CommandContext:
         """Returns the context of a command in the thread of an answer."""

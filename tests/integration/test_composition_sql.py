@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from relay.core.models import Thread
 from relay.memory.contexts.composed import as_markdown
 from relay.memory.rows.contexts.composition import ComposeRequest, Composition, CompositionPlan, PartAsked, Refusal
 from relay.memory.rows.sessions import SessionEnd
@@ -19,7 +20,7 @@ from relay.surfaces.chat.contexts.compose import plan_line
 from relay.surfaces.chat.contexts.composition import composed_page
 from relay.surfaces.chat.memory.erase import began_line
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, private, send_queued
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, dm, group, incoming_of, private, send_queued
 from tests.standins.fakes import FakeMessenger
 
 HERE: dict[str, Any] = {"chat_id": ADA, "topic_id": 0, "bot_id": BOT.id, "zone": "Europe/Berlin"}
@@ -46,7 +47,7 @@ async def sessions(driver: TurnDriver, sql: Sql, *sizes: int, topic_id: int = 0,
         longer = "update message set text = text || repeat('x', %s) where id = %s returning session_id"
         [(session,)] = await sql(longer, 4 * size - 12, said.context.message_id)
         await sql("update session set title = %s where id = %s", f"Plan {number}", session)
-        await driver.store.new_session(private(user), user, topic_id, "")
+        await driver.store.new_session(dm(user, topic_id), "")
         made.append(session)
     return made
 
@@ -199,13 +200,13 @@ async def test_a_composition_over_budget_is_stored_but_unusable_until_changed(dr
     whole = [(one, PartAsked("original")), (two, PartAsked("original"))]
     made = await compose(driver.store, request(*whole, budget=4_000))
     assert (made.status, made.over > 3_900) == ("over", True)
-    used = await driver.store.use_composition(private(ADA), ADA, 0, made.id)
+    used = await driver.store.use_composition(dm(ADA), made.id)
     assert isinstance(used, Refusal)
     assert (used.refused, used.over) == ("over", made.over)
     assert await sql("select count(*) from composition_use") == [(0,)]
     changed = await compose(driver.store, request(*whole, budget=8_000, replaces=made.id))
     assert (changed.id, changed.status) == (made.id, "ready")
-    assert isinstance(await driver.store.use_composition(private(ADA), ADA, 0, made.id), SessionEnd)
+    assert isinstance(await driver.store.use_composition(dm(ADA), made.id), SessionEnd)
 
 
 async def test_a_failed_version_fails_the_composition_which_can_be_made_again(driver: TurnDriver, sql: Sql) -> None:
@@ -258,7 +259,7 @@ async def test_a_pruned_version_keeps_its_text_in_the_composition(driver: TurnDr
     assert (gone.parts[0].version, gone.parts[0].gone) == ("v001", True)
     assert gone.rows is not None
     assert gone.rows[1].text == "the boat is called Zanzibarix"
-    assert isinstance(await driver.store.use_composition(private(ADA), ADA, 0, made.id), SessionEnd)
+    assert isinstance(await driver.store.use_composition(dm(ADA), made.id), SessionEnd)
 
 
 async def test_only_one_of_two_simultaneous_compositions_gets_a_name(driver: TurnDriver, sql: Sql) -> None:
@@ -288,7 +289,7 @@ async def test_a_refused_composition_leaves_nothing(driver: TurnDriver, sql: Sql
         assert await refused(driver.store, wanted) == why
     [(running,)] = await sql("select session_id from thread where chat_id = %s", ADA)
     assert await refused(driver.store, request(one, running)) == "empty"
-    await driver.store.private(private(ADA), ADA, 0, True, ADA, True)
+    await driver.store.private(dm(ADA), True, ADA, True)
     assert await refused(driver.store, request(one)) == "off_record"
     [(secret,)] = await sql("select id from session where private")
     assert await refused(driver.store, request(one, secret), HERE | {"topic_id": 9}) == "no_session"
@@ -346,7 +347,7 @@ async def test_a_session_keeps_its_composition_until_the_next_new(driver: TurnDr
     one, two = await sessions(driver, sql, 100, 100)
     made = await compose(driver.store, request(two, one))
     await sql("update session set last_accessed_at = null")
-    ended = await driver.store.use_composition(private(ADA), ADA, 5, made.id)
+    ended = await driver.store.use_composition(dm(ADA, 5), made.id)
     assert isinstance(ended, SessionEnd)
     assert await sql("select count(*) from session where last_accessed_at is not null") == [(2,)]
     for _ in range(2):
@@ -361,7 +362,7 @@ async def test_a_session_keeps_its_composition_until_the_next_new(driver: TurnDr
         "silence must not end the use of a composition"
     )
     assert (await opened(driver.store, made)).active == 1
-    await driver.store.new_session(private(ADA), ADA, 5, "")
+    await driver.store.new_session(dm(ADA, 5), "")
     assert (await driver.exchange(ADA, "And now?", topic_id=5)).context.composed is None
     assert (await opened(driver.store, made)).active == 0
 
@@ -370,15 +371,15 @@ async def test_new_removes_the_composition_from_an_empty_session(driver: TurnDri
     (one,) = await sessions(driver, sql, 100)
     made = await compose(driver.store, request(one))
     for _ in range(2):
-        await driver.store.use_composition(private(ADA), ADA, 0, made.id)
-    await driver.store.new_session(private(ADA), ADA, 0, "")
+        await driver.store.use_composition(dm(ADA), made.id)
+    await driver.store.new_session(dm(ADA), "")
     assert (await driver.exchange(ADA, "Hello")).context.composed is None
 
 
 async def test_a_dropped_composition_is_deleted_after_its_last_use_ends(driver: TurnDriver, sql: Sql) -> None:
     (one,) = await sessions(driver, sql, 100)
     made = await compose(driver.store, request(one))
-    await driver.store.use_composition(private(ADA), ADA, 0, made.id)
+    await driver.store.use_composition(dm(ADA), made.id)
     dropped = await driver.store.drop_composition(private(ADA), made.id)
     assert dropped is not None
     assert (dropped.name, dropped.active) == ("garden", 1)
@@ -387,7 +388,7 @@ async def test_a_dropped_composition_is_deleted_after_its_last_use_ends(driver: 
     again = await compose(driver.store, request(one))
     await driver.store.tidy(14, 100)
     assert (await driver.exchange(ADA, "Hello")).context.composed is not None
-    await driver.store.new_session(private(ADA), ADA, 0, "")
+    await driver.store.new_session(dm(ADA), "")
     await driver.store.tidy(14, 100)
     assert await sql("select id from composition") == [(again.id,)]
 
@@ -401,37 +402,37 @@ async def test_a_name_is_found_here_first_and_never_in_another_space(driver: Tur
         named = await driver.store.composition(private(ADA), which)
         assert named is not None
         assert named.id == found.id
-    listed = await driver.store.compositions(private(ADA), ADA, 0, 0, 10)
+    listed = await driver.store.compositions(dm(ADA), 0, 10)
     assert (listed.total, [one.id for one in listed.compositions]) == (2, [here.id, there.id])
     for other in (private(BEN), group(GROUP)):
         assert await driver.store.composition(other, {"id": here.id}) is None
-        used = await driver.store.use_composition(other, BEN, 0, here.id)
+        used = await driver.store.use_composition(Thread(other, BEN, 0), here.id)
         assert isinstance(used, Refusal)
         assert used.refused == "gone"
         assert await driver.store.drop_composition(other, here.id) is None
-        assert (await driver.store.compositions(other, BEN, 0, 0, 10)).total == 0
+        assert (await driver.store.compositions(Thread(other, BEN, 0), 0, 10)).total == 0
 
 
 async def test_sessions_to_choose_from_are_listed_here_and_everywhere(driver: TurnDriver, sql: Sql) -> None:
     here = await sessions(driver, sql, 100, 200)
     (there,) = await sessions(driver, sql, 300, topic_id=4)
     await sessions(driver, sql, 400, user=BEN)
-    found = await driver.store.composable_sessions(private(ADA), ADA, 0, False, 0, 10)
+    found = await driver.store.composable_sessions(dm(ADA), False, 0, 10)
     assert (found.total, [one.id for one in found.sessions]) == (2, here[::-1])
-    everywhere = await driver.store.composable_sessions(private(ADA), ADA, 0, True, 0, 10)
+    everywhere = await driver.store.composable_sessions(dm(ADA), True, 0, 10)
     assert [(one.id, one.here) for one in everywhere.sessions] == [(there, False), (here[1], True), (here[0], True)]
     await sql(
         "insert into session_link (source_session_id, target_thread_id, space_id, linked_by) "
         "select %s, id, space_id, 1 from thread where topic_id = 0 and chat_id = %s", there, ADA,
     )  # fmt: skip
-    assert (await driver.store.composable_sessions(private(ADA), ADA, 0, False, 0, 10)).total == 3
+    assert (await driver.store.composable_sessions(dm(ADA), False, 0, 10)).total == 3
 
 
 async def test_a_session_has_as_many_tokens_in_a_composition_as_in_the_list(driver: TurnDriver, sql: Sql) -> None:
     (ended,) = await sessions(driver, sql, 100)
     await sql("update message set text = %s where session_id = %s and role = 'user'", MARKED, ended)
-    [listed] = [one for one in (await driver.store.sessions(private(ADA), ADA, 0, 0, 10)).sessions if one.id == ended]
-    [offered] = (await driver.store.composable_sessions(private(ADA), ADA, 0, False, 0, 10)).sessions
+    [listed] = [one for one in (await driver.store.sessions(dm(ADA), 0, 10)).sessions if one.id == ended]
+    [offered] = (await driver.store.composable_sessions(dm(ADA), False, 0, 10)).sessions
     made = await compose(driver.store, request(ended))
     assert [listed.tokens, made.parts[0].tokens, made.total_tokens] == [offered.tokens] * 3
     assert offered.words == made.parts[0].words == "My plan: tomatoes, and beans elsewhere", (
@@ -459,7 +460,7 @@ async def test_an_erasure_names_a_composition_that_a_running_conversation_loses(
     one, two = await sessions(driver, sql, 100, 100)
     made = await compose(driver.store, request(one))
     await compose(driver.store, request(one, two, name="unused"))
-    await driver.store.use_composition(private(ADA), ADA, 0, made.id)
+    await driver.store.use_composition(dm(ADA), made.id)
     found = await driver.store.erase_preview(private(ADA), {"words": "word0"}, ADA, False)
     assert found is not None
     assert (found.counts.artefacts, found.began) == (2, ("garden",))

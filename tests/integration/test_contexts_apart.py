@@ -16,7 +16,7 @@ from relay.core.models import Space
 from relay.memory.rows.search import SearchQuery, Weights
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, BOT, FINISHED, GROUP, TurnDriver, group, private
+from tests.integration.turn_driver import ADA, BEN, BOT, FINISHED, GROUP, TurnDriver, dm, group, private
 from tests.strategies import examples
 
 SMALL = -4242
@@ -98,7 +98,7 @@ async def test_library_data_is_never_read_or_erased_from_another_space(
 
 async def test_nothing_off_the_record_is_in_the_library(driver: TurnDriver, sql: Sql) -> None:
     await driver.exchange(ADA, "Hello")
-    await driver.store.private(private(ADA), ADA, 0, True, ADA)
+    await driver.store.private(dm(ADA), True, ADA)
     await driver.exchange(ADA, "A secret")
     [(session,)] = await sql("select id from session where private")
     with pytest.raises(psycopg.errors.NoDataFound):

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from relay.core.models import ModelRequest, Space, Step
+from relay.core.models import ModelRequest, Space, Step, Thread
 from relay.memory.rows.jobs import OwedJob
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import LEAST_MESSAGES, Summariser, summarise
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, group, private
+from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, dm, group, private
 from tests.integration.work import claim_summaries, summarise_due, written
 
 Json = dict[str, Any]
@@ -45,12 +45,12 @@ async def summarised(driver: TurnDriver, text: str) -> None:
 
 async def shown(driver: TurnDriver, space: Space | None = None) -> Json:
     space = space or private(ADA)
-    return await driver.store.summary(space, space.owner_id or GROUP, 0)
+    return await driver.store.summary(Thread(space, space.owner_id or GROUP, 0))
 
 
 async def correct(driver: TurnDriver, text: str, of: int = 0, **more: Any) -> bool:
     of = of or (await shown(driver)).present
-    return await driver.store.correct_summary(private(ADA), ADA, 0, of, ADA, "Ada", text=text, **more)
+    return await driver.store.correct_summary(dm(ADA), of, ADA, "Ada", text=text, **more)
 
 
 async def test_a_correction_becomes_a_version_that_the_prompt_uses(driver: TurnDriver, sql: Sql) -> None:
@@ -113,7 +113,7 @@ async def test_simultaneous_corrections_and_summaries_lose_nothing(
     of = (await shown(driver)).present
     (work,) = await claim_summaries(store, 4)
     summary = written(work, "Two.")
-    corrections = [another().correct_summary(private(ADA), ADA, 0, of, ADA, "Ada", text=f"Mine {n}.") for n in range(5)]
+    corrections = [another().correct_summary(dm(ADA), of, ADA, "Ada", text=f"Mine {n}.") for n in range(5)]
     stored, *corrected = await asyncio.gather(store.store_summary(work.job, summary), *corrections)
     assert sum(corrected) + stored <= 2
     assert stored != any(corrected), "either the summary came first, or it has to be made again"
@@ -136,13 +136,13 @@ async def test_an_older_version_is_restored_for_the_same_range(driver: TurnDrive
     await talk(driver, 5, first=6)
     await summarised(driver, "Two.")
     two = (await shown(driver)).present
-    again = await driver.store.correct_summary(private(ADA), ADA, 0, two, ADA, "Ada", version=one)
+    again = await driver.store.correct_summary(dm(ADA), two, ADA, "Ada", version=one)
     now = await shown(driver)
     assert again
     assert (now.summary.text, now.versions, now.messages) == ("One.", 3, 20)
-    page = await driver.store.summaries(private(ADA), ADA, 0, 0, 2)
+    page = await driver.store.summaries(dm(ADA), 0, 2)
     assert (page.total, [row.number for row in page.versions]) == (3, [3, 2])
-    old = await driver.store.summary(private(ADA), ADA, 0, one)
+    old = await driver.store.summary(dm(ADA), one)
     assert (old.summary.number, old.present, old.messages) == (1, now.present, 10)
 
 
@@ -153,7 +153,7 @@ async def test_a_tainted_summary_stays_tainted_when_it_is_corrected(driver: Turn
     await correct(driver, "My word.")
     now = await shown(driver)
     assert now.summary.tainted is True, "the correction may have changed only a comma"
-    await driver.store.correct_summary(private(ADA), ADA, 0, now.present, ADA, "Ada", version=one)
+    await driver.store.correct_summary(dm(ADA), now.present, ADA, "Ada", version=one)
     assert (await shown(driver)).summary.tainted is True
 
 
@@ -161,7 +161,7 @@ async def test_a_correction_in_a_group_is_tainted(driver: TurnDriver, store: Sto
     await talk(driver, 5, chat_id=GROUP)
     await summarised(driver, "One.")
     of = (await shown(driver, group())).present
-    assert await store.correct_summary(group(), GROUP, 0, of, BEN, "Ben", text="Ben's word.")
+    assert await store.correct_summary(Thread(group(), GROUP, 0), of, BEN, "Ben", text="Ben's word.")
     assert (await shown(driver, group())).summary.tainted is True
 
 
@@ -175,20 +175,20 @@ async def test_other_conversations_and_spaces_have_their_own_summaries(driver: T
         (private(ADA), ADA, 7),
         (group(), ADA, 0),
     ):
-        found = await store.summary(space, chat, topic, of)
+        found = await store.summary(Thread(space, chat, topic), of)
         assert (found.summary, found.present, found.versions) == (None, None, 0)
-        assert not await store.correct_summary(space, chat, topic, of, BEN, "Ben", text="Mine.")
-        assert not await store.correct_summary(space, chat, topic, of, BEN, "Ben", version=of)
-    await store.new_session(private(ADA), ADA, 0, "")
+        assert not await store.correct_summary(Thread(space, chat, topic), of, BEN, "Ben", text="Mine.")
+        assert not await store.correct_summary(Thread(space, chat, topic), of, BEN, "Ben", version=of)
+    await store.new_session(dm(ADA), "")
     assert (await shown(driver)).present is None
-    assert not await store.correct_summary(private(ADA), ADA, 0, of, ADA, "Ada", text="Of the last one.")
+    assert not await store.correct_summary(dm(ADA), of, ADA, "Ada", text="Of the last one.")
 
 
 # Summaries on demand
 
 
 async def owe(driver: TurnDriver) -> str | None:
-    return await driver.store.want_summary(private(ADA), ADA, 0, LEAST_MESSAGES, ADA)
+    return await driver.store.want_summary(dm(ADA), LEAST_MESSAGES, ADA)
 
 
 async def test_a_summary_is_made_on_demand(driver: TurnDriver, store: Store) -> None:
@@ -237,12 +237,12 @@ async def test_a_summary_that_was_given_up_is_tried_again_on_demand(driver: Turn
 
 async def test_sessions_are_listed_with_their_counts(driver: TurnDriver, store: Store) -> None:
     await talk(driver, 3)
-    await store.new_session(private(ADA), ADA, 0, "About tea")
+    await store.new_session(dm(ADA), "About tea")
     await talk(driver, 1, first=4)
     await driver.exchange(ADA, "/retry", "better", retry=True)
-    await store.new_session(private(ADA), ADA, 0, "Nothing yet")
+    await store.new_session(dm(ADA), "Nothing yet")
     await talk(driver, 2, topic_id=5)
-    page = await store.sessions(private(ADA), ADA, 0, 0, 10)
+    page = await store.sessions(dm(ADA), 0, 10)
     assert page.total == 2
     second, first = page.sessions
     assert (second.title, second.titled_by, first.title) == ("About tea", "person", None)
@@ -251,12 +251,12 @@ async def test_sessions_are_listed_with_their_counts(driver: TurnDriver, store: 
         "the tokens of a replaced answer must be counted"
     )
     assert (first.first.text, first.present, second.present) == ("q1", False, False)
-    assert [row.id for row in (await store.sessions(private(ADA), ADA, 0, 1, 10)).sessions] == [first.id]
-    one = await store.session(private(ADA), ADA, 0, first.id)
+    assert [row.id for row in (await store.sessions(dm(ADA), 1, 10)).sessions] == [first.id]
+    one = await store.session(dm(ADA), first.id)
     assert one is not None
     assert (one.summary, one.last.text) == (None, "a3")
     await summarise_due(Summariser(store, Gate(Small("They spoke."), store), "small"))
-    one = await store.session(private(ADA), ADA, 0, first.id)
+    one = await store.session(dm(ADA), first.id)
     assert one is not None
     assert one.summary == "They spoke."
     for space, chat, topic in (
@@ -265,5 +265,5 @@ async def test_sessions_are_listed_with_their_counts(driver: TurnDriver, store: 
         (private(ADA), ADA, 5),
         (group(), ADA, 0),
     ):
-        assert await store.session(space, chat, topic, first.id) is None
-    assert (await store.sessions(private(BEN), ADA, 0, 0, 10)).total == 0
+        assert await store.session(Thread(space, chat, topic), first.id) is None
+    assert (await store.sessions(Thread(private(BEN), ADA, 0), 0, 10)).total == 0

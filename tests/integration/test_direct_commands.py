@@ -6,7 +6,7 @@ from relay.core.models import ModelRequest
 from relay.memory.store import Store
 from tests.integration.conftest import Server, Sql
 from tests.integration.inside import Json, inside
-from tests.integration.turn_driver import ADA, BOT, private
+from tests.integration.turn_driver import ADA, BOT, dm, private
 
 
 def speechless(request: ModelRequest) -> list[Json]:
@@ -30,10 +30,10 @@ async def test_a_running_command_is_not_claimed_by_another_process(store: Store)
 
 
 async def test_texts_a_command_stored_off_the_record_are_erased_with_the_session(store: Store, sql: Sql) -> None:
-    await store.private(private(ADA), ADA, 0, True, ADA)
+    await store.private(dm(ADA), True, ADA)
     turn = await store.begin_command(BOT.id, ADA, 0, ADA)
     await store.keep_search(turn, private(ADA), "zanzibarix")
     await store.store_sent(turn, [], True)
     assert await sql("select count(*) from turn where prompt::text like '%%zanzibarix%%'") == [(1,)]
-    await store.private(private(ADA), ADA, 0, False, ADA)
+    await store.private(dm(ADA), False, ADA)
     assert await sql("select count(*) from turn where prompt::text like '%%zanzibarix%%'") == [(0,)]

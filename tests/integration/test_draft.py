@@ -14,15 +14,15 @@ from relay.surfaces.chat.dispatch import run_command
 from tests.integration.conftest import Sql
 from tests.integration.long_session import Obedient, long_session
 from tests.integration.test_version_chat import Phone
-from tests.integration.turn_driver import ADA, TurnDriver, private
+from tests.integration.turn_driver import ADA, TurnDriver, dm
 
 
 async def two_sessions(driver: TurnDriver, store: Store, sql: Sql) -> tuple[int, int]:
     """Returns the ids of two ended sessions, older one first."""
     for title, words in (("Gates", "The gate is vermilion."), ("Sheds", "The shed leans.")):
-        await store.new_session(private(ADA), ADA, 0, title)
+        await store.new_session(dm(ADA), title)
         await driver.exchange(ADA, words, "I see.")
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     found = [row[0] for row in await sql("select id from session where title is not null order by id")]
     return found[0], found[1]
 

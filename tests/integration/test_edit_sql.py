@@ -16,7 +16,19 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import join_blocks, parts_of, text_of
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held, posted
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, message, private, reply
+from tests.integration.turn_driver import (
+    ADA,
+    BEN,
+    BOT,
+    GROUP,
+    TurnDriver,
+    dm,
+    group,
+    incoming_of,
+    message,
+    private,
+    reply,
+)
 from tests.telegram_objects import as_message
 
 Json = dict[str, Any]
@@ -177,7 +189,7 @@ async def test_a_new_answer_is_offered_only_for_the_last_message(driver: TurnDri
     _, _, later = await answered(driver, "more")
     assert await store.edit(edit_of(update, "hello there", at=2)) == EditResult()
     assert await sql("select text from message where role = 'user' order by id") == [("hello there",), ("more",)]
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     assert await store.edit(edit_of(later, "more?")) == EditResult()
 
 

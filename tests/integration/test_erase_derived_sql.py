@@ -29,6 +29,7 @@ from tests.integration.turn_driver import (
     FINISHED,
     GROUP,
     TurnDriver,
+    dm,
     due_announcements,
     fact,
     group,
@@ -268,7 +269,7 @@ async def test_stored_copies_of_erased_files_are_removed(
     assert [await media_store.get(one) for one in ("AgADone", "AgADone-still", "AgADother")] == [None, None, b"content"]
     assert await store.files_gone() == []
     assert not said.turn.off_record
-    await store.private(private(ADA), ADA, 0, True, ADA)
+    await store.private(dm(ADA), True, ADA)
     assert (await driver.turn(ADA, "a picture")).off_record
 
 

@@ -45,6 +45,7 @@ from tests.integration.turn_driver import (
     EVE,
     GROUP,
     TurnDriver,
+    dm,
     fact,
     forget,
     group,
@@ -119,7 +120,7 @@ async def lived(driver: TurnDriver, sql: Sql) -> None:
     await driver.teach(ADA, "Ada likes tea", "Ada has a parrot", "Ada sings")
     await driver.exchange(ADA, "Forget the parrot", actions=[forget("Ada has a parrot")])
     await driver.exchange(ADA, f"My key is {KEY}", topic_id=5, actions=[fact(ADA, "waits for a tap")], tainted=True)
-    await driver.store.new_session(private(ADA), ADA, 0, "Second")
+    await driver.store.new_session(dm(ADA), "Second")
     for number in range(6):
         await driver.exchange(ADA, f"Line {number}", f"Answer {number}")
     await sql("update memory set content = 'Ada sings loudly' where content = 'Ada sings'")
@@ -366,7 +367,7 @@ async def test_messages_said_during_an_export_do_not_break_the_file(
         if asked == part and thread not in at:
             at.append(thread)
             ((topic,),) = await sql("select topic_id from thread where id = %s", thread)
-            await driver.store.new_session(private(ADA), ADA, topic, "")
+            await driver.store.new_session(dm(ADA, topic), "")
             turn = await driver.turn(ADA, "Here is more", topic_id=topic)
             paper = {"unique_id": f"late{thread}", "name": "late.pdf", "mime": "", "kind": "PDF", "pages": 1,
                      "parts": ["late"]}  # fmt: skip

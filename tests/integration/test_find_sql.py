@@ -19,7 +19,7 @@ from relay.core.models import Space
 from relay.memory.rows.memories import MemoryFilter, Posted
 from relay.memory.rows.search import MessageContext, SearchPage, SearchQuery, StoredSearch
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, fact, group, message, private
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, dm, fact, group, message, private
 from tests.strategies import examples
 
 Json = dict[str, Any]
@@ -500,7 +500,7 @@ VERSION = """insert into compression (space_id, thread_id, session_id, number, n
 async def narrow(driver: TurnDriver, sql: Sql) -> None:
     """Ada writes about tulips in two sessions, one with a topic, a marker and a version, and sends a document."""
     await driver.exchange(ADA, "Tulips for the garden", "Nice tulips.", actions=[fact(ADA, "likes tulips")])
-    await driver.store.new_session(private(ADA), ADA, 0, "Second")
+    await driver.store.new_session(dm(ADA), "Second")
     await driver.exchange(ADA, "Tulips cost five euros", "So much.")
     await driver.exchange(ADA, "Here is a paper", "Thanks.")
     paper = {

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relay.core.models import Incoming
+from relay.core.models import Incoming, Thread
 from relay.memory.claims import ClaimedTurn
 from relay.memory.contexts.markers import markers_in
 from relay.memory.rows.contexts.markers import Keepit, KeepitChange, OpenedKeepit
@@ -22,7 +22,19 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.parsing.message_parser import join_blocks, parts_of
 from tests.integration.conftest import Sql
 from tests.integration.edits import edit_of
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, incoming_of, message, private, reply
+from tests.integration.turn_driver import (
+    ADA,
+    BEN,
+    BOT,
+    GROUP,
+    TurnDriver,
+    dm,
+    group,
+    incoming_of,
+    message,
+    private,
+    reply,
+)
 from tests.strategies import examples
 from tests.telegram_objects import as_message
 from tests.unit.test_markers import TEXTS
@@ -54,7 +66,7 @@ async def edit(store: Store, update: Json, text: str, at: int = 1, user_id: int 
 
 
 async def standing(store: Store) -> list[Keepit]:
-    return list((await store.keepits(private(ADA), None, 0, 100, ADA, 0)).keepits)
+    return list((await store.keepits(dm(ADA), None, 0, 100)).keepits)
 
 
 async def keep(store: Store, driver: TurnDriver, user_id: int = ADA, may: bool = True, **what: Any) -> KeepitChange:
@@ -62,7 +74,7 @@ async def keep(store: Store, driver: TurnDriver, user_id: int = ADA, may: bool =
     turn = await store.begin_command(BOT.id, ADA, 0, user_id)
     try:
         keeping = {"bot_id": BOT.id, "weight": "0.80", "origin": "command", **what}
-        return await store.keep_it(turn, private(ADA), ADA, 0, user_id, may, keeping)
+        return await store.keep_it(turn, dm(ADA), user_id, may, keeping)
     finally:
         await store.store_sent(turn, [], True)
 
@@ -110,7 +122,7 @@ async def test_a_repeated_answer_does_not_report_the_markers_again(driver: TurnD
 
 
 async def test_nothing_is_marked_off_the_record(driver: TurnDriver, store: Store, sql: Sql) -> None:
-    await store.private(private(ADA), ADA, 0, True, ADA)
+    await store.private(dm(ADA), True, ADA)
     told, _, _ = await said(driver, "##keepit0.80##secret code")
     assert told.kept == ()
     assert (await keep(store, driver, text="secret code")).refused == "private"
@@ -147,9 +159,9 @@ async def test_registering_a_session_reads_the_markers_of_imported_messages(
     removed = next(row for row in await standing(store) if row.content == "three")
     await store.remove_keepit(private(ADA), removed.id, True, ADA, False)
     await sql("delete from keepit where content <> 'three'")  # as an import of an earlier version stores them
-    await store.register_session(private(ADA), ADA, 0, session, False)
+    await store.register_session(dm(ADA), session, False)
     for _ in range(2):
-        await store.register_session(private(ADA), ADA, 0, session, True)
+        await store.register_session(dm(ADA), session, True)
         assert [(f"{row.weight}", row.content, row.origin) for row in await standing(store)] == [
             ("0.80", "one", "text"), ("0.30", "two", "text"),
         ], "what a person removed stays removed"  # fmt: skip
@@ -195,7 +207,7 @@ async def test_a_forwarded_marker_counts_for_nothing_and_its_session_can_end_and
     incoming = replace(incoming_of(turn, theirs["text"], private(ADA), untrusted=True), blocks=[theirs])
     await answered(driver, turn, incoming)
     [(session,)] = await sql("select id from session")
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     await driver.exchange(ADA, "Hello again", "Hello.")
     assert await store.make_version(private(ADA), session, ADA, {"mode": "uniform", "compactionRatio": 10})
     assert await sql("select count(*) from keepit") == [(0,)]
@@ -326,7 +338,7 @@ async def test_a_changed_weight_leaves_the_message_unchanged(driver: TurnDriver,
 
 async def test_only_its_author_and_admins_can_change_a_marker(driver: TurnDriver, store: Store) -> None:
     await said(driver, "##keepit0.80##the code", chat_id=GROUP)
-    page = await store.keepits(group(), None, 0, 10, GROUP, 0)
+    page = await store.keepits(Thread(group(), GROUP, 0), None, 0, 10)
     (one,) = page.keepits
     assert await store.weigh_keepit(group(), one.id, Decimal(1), BEN, False) == KeepitChange(refused="other")
     assert await store.remove_keepit(group(), one.id, True, BEN, False) == KeepitChange(refused="other")
@@ -376,14 +388,14 @@ async def test_a_marker_of_a_replaced_answer_is_not_listed(driver: TurnDriver, s
     await said(driver, "##keepit0.10##a")
     [(session,)] = await sql("select session_id from keepit")
     await sql("update message set status = 'replaced'")
-    assert (await store.keepits(private(ADA), None, 0, 9, ADA, 0)).total == 0
-    assert (await store.keepits(private(ADA), session, 0, 9)).total == 0
+    assert (await store.keepits(dm(ADA), None, 0, 9)).total == 0
+    assert (await store.keepits(dm(ADA), session, 0, 9)).total == 0
 
 
 async def test_a_page_lists_the_most_important_markers_first(driver: TurnDriver, store: Store) -> None:
     await said(driver, "##keepit0.10##a ##keepit0.90##b ##keepit0.50##c")
-    page = await store.keepits(private(ADA), None, 1, 1, ADA, 0)
+    page = await store.keepits(dm(ADA), None, 1, 1)
     assert (page.total, [row.content for row in page.keepits]) == (3, ["c"])
     session = page.keepits[0].session_id
-    assert (await store.keepits(private(ADA), session, 0, 9)).total == 3
-    assert (await store.keepits(private(BEN), session, 0, 9)).total == 0
+    assert (await store.keepits(dm(ADA), session, 0, 9)).total == 3
+    assert (await store.keepits(dm(BEN), session, 0, 9)).total == 0

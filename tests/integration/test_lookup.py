@@ -12,7 +12,7 @@ import pytest
 
 from relay.conversation.tools.memory import AT_REST, NOTHING, open_memory, search_memory
 from relay.core.errors import EmbedderUnavailable
-from relay.core.models import Incoming, Space
+from relay.core.models import Incoming, Space, Thread
 from relay.core.ports import Embedder
 from relay.memory.rows.search import SearchQuery
 from tests.integration.conftest import Sql
@@ -266,7 +266,7 @@ async def test_a_thread_that_ignores_memory_ignores_lent_memory_too(driver: Turn
     lent = replace(await asking(driver, ADA, group()), lent=private(ADA), text="the secret rent?")
     assert await driver.store.recall(lent, private(ADA))
     assert (await look(driver, lent, names[-1]))[0] != NOTHING
-    await driver.store.control(group(), GROUP, 0, ADA, {"recalls": False})
+    await driver.store.control(Thread(group(), GROUP, 0), ADA, {"recalls": False})
     assert await driver.store.recall(lent, private(ADA)) == []
     assert (await look(driver, lent, names[-1])) == (NOTHING, False)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from relay.core.models import Block
+from relay.core.models import Block, Thread
 from relay.memory.night.digest import day_as_data
 from relay.memory.rows.memories import Subject
 from relay.memory.store import Store
@@ -94,7 +94,7 @@ async def test_two_people_with_one_name_are_two_in_what_is_made_from_their_words
     await driver.exchange(BEN, "I drink no milk", **THERE)
     lines = ("Ada: I eat no peanuts", "Ａda (2): I drink no milk")
     [(session_id,)] = await sql("select distinct session_id from message")
-    await store.want_summary(group(), GROUP, 0, 2, ADA)
+    await store.want_summary(Thread(group(), GROUP, 0), 2, ADA)
     (job,) = await store.claim_jobs("summary", None, 1)
     work = await store.summary_work(job)
     assert work is not None

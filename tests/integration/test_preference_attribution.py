@@ -22,7 +22,7 @@ from tests.integration.conftest import Sql
 from tests.integration.edits import answered as answered_update
 from tests.integration.edits import edit_of
 from tests.integration.test_preference_signals import said_again
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, Json, TurnDriver, private
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, Json, TurnDriver, dm, private
 
 
 class Observer:
@@ -92,9 +92,7 @@ async def test_a_reaction_is_attributed_once_it_has_settled(driver: TurnDriver, 
     assert "approval" in text
     assert "Tell me" in text
     assert "An answer" in text
-    assert (await store.preferences(private(ADA), ADA, 0, ADA)).rows == (), (
-        "one reaction alone must not make a preference"
-    )
+    assert (await store.preferences(dm(ADA), ADA)).rows == (), "one reaction alone must not make a preference"
 
 
 async def test_a_withdrawn_reaction_teaches_nothing(driver: TurnDriver, store: Store, sql: Sql) -> None:
@@ -156,11 +154,11 @@ async def test_many_reactions_together_show_a_preference(driver: TurnDriver, sto
         await store.react(BOT.id, ADA, shown, ADA, ["👍" if liked else "👎"], 100)
         await settled(sql)
         await learned(store, model)
-    rows = (await store.preferences(private(ADA), ADA, 0, ADA)).rows
+    rows = (await store.preferences(dm(ADA), ADA)).rows
     assert [(row.pattern, row.polarity, row.level) for row in rows] == [("short answers", 1, "low")]
     [gone] = await store.forget_preferences(private(ADA), ADA, [rows[0].id])
     assert gone.pattern == "short answers"
-    assert (await store.preferences(private(ADA), ADA, 0, ADA)).rows == ()
+    assert (await store.preferences(dm(ADA), ADA)).rows == ()
 
 
 HOSTILE = [
@@ -205,7 +203,7 @@ async def test_a_known_pattern_keeps_its_name(driver: TurnDriver, store: Store, 
     shown = await answered(driver, sql)
     said = Pattern("length", "short answers", 1).as_observed("said")
     act = {"kind": "said", "about": None, "value": {}, "source": "command", "observations": [said]}
-    await store.feedback(private(ADA), ADA, 0, ADA, act)
+    await store.feedback(dm(ADA), ADA, act)
     await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
     await settled(sql)
     await learned(store, Observer(pattern("short answer")))
@@ -217,7 +215,7 @@ async def test_a_known_pattern_keeps_its_type(driver: TurnDriver, store: Store, 
     shown = await answered(driver, sql)
     said = Pattern("other", "british spelling", 1).as_observed("said")
     act = {"kind": "said", "about": None, "value": {}, "source": "command", "observations": [said]}
-    await store.feedback(private(ADA), ADA, 0, ADA, act)
+    await store.feedback(dm(ADA), ADA, act)
     await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
     await settled(sql)
     await learned(store, Observer(pattern("british spelling", "language"), pattern("list and tables", "depth")))
@@ -242,7 +240,7 @@ async def test_an_opposite_never_takes_the_name_of_a_known_pattern(
     shown = await answered(driver, sql)
     greetings = Pattern("tone", "formal greetings", 1).as_observed("said")
     act = {"kind": "said", "about": None, "value": {}, "source": "command", "observations": [greetings]}
-    await store.feedback(private(ADA), ADA, 0, ADA, act)
+    await store.feedback(dm(ADA), ADA, act)
     await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
     await settled(sql)
     await learned(store, Observer(named))
@@ -253,7 +251,7 @@ async def test_a_pattern_of_both_answers_teaches_nothing(driver: TurnDriver, sto
     shown = await answered(driver, sql)
     turn = {"turn_id": shown - 50_000}
     act = {"kind": "refine", "about": turn, "value": {"text": "Mine"}, "source": "command"}
-    await store.feedback(private(ADA), ADA, 0, ADA, act)
+    await store.feedback(dm(ADA), ADA, act)
     await settled(sql)
     both = [pattern("humour", "tone", which="a"), pattern("humour", "tone", which="b")]
     apart = [pattern("emoji", "tone", which="a"), pattern("emoji", "tone", -1, which="b"), pattern("emoji", "tone")]
@@ -274,7 +272,7 @@ async def test_another_question_is_no_matter_of_taste(driver: TurnDriver, store:
     assert "They reworded what they had asked" in text
     assert text.index("List 3 cheeses of region 0") < text.index("List 12 cheeses of region 0")
     assert {explicit for _, _, explicit in await observed(sql)} == {False}
-    assert [row for row in (await store.preferences(private(ADA), ADA, 0, ADA)).rows if row.acts] == []
+    assert [row for row in (await store.preferences(dm(ADA), ADA)).rows if row.acts] == []
 
 
 async def test_a_reaction_that_is_given_again_asks_no_model_again(driver: TurnDriver, store: Store, sql: Sql) -> None:
@@ -301,7 +299,7 @@ async def test_the_model_is_given_the_reason_for_a_choice(driver: TurnDriver, st
     one, other = [await answered(driver, sql) - 50_000 for _ in "ab"]
     value = {"chose": "a", "dimensions": ["facts"]}
     act = {"kind": "compare", "about": {"turn_id": one}, "over": other, "value": value, "source": "button"}
-    await store.feedback(private(ADA), ADA, 0, ADA, act)
+    await store.feedback(dm(ADA), ADA, act)
     await settled(sql)
     model = Observer()
     await learned(store, model)
@@ -366,15 +364,14 @@ async def test_with_learning_set_to_ask_observations_wait_for_a_tap(driver: Turn
         await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
         await settled(sql)
         await learned(store, model)
-    where: Any = (private(ADA), ADA, 0, ADA)
-    found = await store.preferences(*where)
+    found = await store.preferences(dm(ADA), ADA)
     assert (found.waiting, found.rows) == (24, ())
     assert found.waits == (ObservedPattern("length", "short answers", 1),)
     assert "24 reactions of yours may tell me: prefer short answers. Keep that?" in list_page(found, 0, UTC).text
     assert await store.decide_observations(private(BEN), BEN, True) == 0
     assert await store.decide_observations(private(ADA), ADA, True) == 24
     await learned(store, model)
-    found = await store.preferences(*where)
+    found = await store.preferences(dm(ADA), ADA)
     assert (found.waiting, found.waits) == (0, ())
     assert [row.pattern for row in found.rows] == ["short answers"]
     shown = await answered(driver, sql, text="One more")
@@ -382,5 +379,5 @@ async def test_with_learning_set_to_ask_observations_wait_for_a_tap(driver: Turn
     await settled(sql)
     await learned(store, model)
     assert await store.decide_observations(private(ADA), ADA, False) == 1
-    assert (await store.preferences(*where)).waiting == 0
+    assert (await store.preferences(dm(ADA), ADA)).waiting == 0
     assert {polarity for _, polarity, _ in await observed(sql)} == {1}

@@ -15,7 +15,7 @@ from tests.integration.conftest import Sql
 from tests.integration.test_preference_attribution import Observer, answered, learned, observed, pattern, settled
 from tests.integration.test_preference_signals import retried
 from tests.integration.test_preference_sql import SHORT, of_ada, said, shown, tagged
-from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, fact, private
+from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, dm, fact, private
 
 
 async def test_a_person_who_is_removed_and_returns_keeps_their_preferences(
@@ -50,7 +50,7 @@ async def test_only_one_of_two_processes_settles_an_act(
 async def test_a_reason_given_while_a_choice_is_attributed_counts(driver: TurnDriver, store: Store, sql: Sql) -> None:
     first, newer, _ = await retried(driver)
     act: Json = {"kind": "compare", "about": {"turn_id": newer.turn_id}, "over": first.turn_id, "source": "button"}
-    await store.feedback(private(ADA), ADA, 0, ADA, act | {"value": {"chose": "a", "dimensions": []}})
+    await store.feedback(dm(ADA), ADA, act | {"value": {"chose": "a", "dimensions": []}})
     [(said,)] = await sql("select id::text from feedback where kind = 'compare'")
     [job] = await store.claim_jobs("preference", None, 1, said)
     assert await store.preference_work(job) is not None

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from relay.core.models import Thread
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.test_preference_attribution import Observer, answered, learned, pattern, runner, settled
 from tests.integration.test_preference_sql import SHORT, tagged
-from tests.integration.turn_driver import ADA, BOT, TurnDriver, group, private
-
-HERE: Any = (private(ADA), ADA, 0, ADA)
+from tests.integration.turn_driver import ADA, BOT, TurnDriver, dm, group, private
 
 
 async def liked(driver: TurnDriver, store: Store, sql: Sql, number: int = 48) -> list[int]:
@@ -25,7 +22,7 @@ async def liked(driver: TurnDriver, store: Store, sql: Sql, number: int = 48) ->
 
 
 async def acting(store: Store) -> list[tuple[str, int, str]]:
-    rows = (await store.preferences(*HERE)).rows
+    rows = (await store.preferences(dm(ADA), ADA)).rows
     return [(row.pattern, row.polarity, row.level) for row in rows if row.status == "stable"]
 
 
@@ -48,9 +45,9 @@ async def test_removing_a_tag_leaves_the_estimate_from_reactions(driver: TurnDri
     await liked(driver, store, sql)
     ((turn,),) = await sql("select max(id) from turn")
     await tagged(store, turn, SHORT)
-    assert [row.observations for row in (await store.preferences(*HERE)).rows] == [1]
+    assert [row.observations for row in (await store.preferences(dm(ADA), ADA)).rows] == [1]
     await store.untag(private(ADA), ADA, turn, "length", "short answers", 1)
-    assert [row.observations for row in (await store.preferences(*HERE)).rows] == [0]
+    assert [row.observations for row in (await store.preferences(dm(ADA), ADA)).rows] == [0]
     await learned(store, Observer())
     assert await acting(store) == SURE
 
@@ -70,7 +67,7 @@ async def test_a_forgotten_preference_is_restored_with_undo_and_a_reset_is_compl
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     await liked(driver, store, sql)
-    [row] = (await store.preferences(*HERE)).rows
+    [row] = (await store.preferences(dm(ADA), ADA)).rows
     [gone] = await store.forget_preferences(private(ADA), ADA, [row.id])
     await learned(store, Observer())
     assert await acting(store) == []
@@ -166,7 +163,7 @@ async def test_a_group_keeps_its_preferences_as_a_supergroup(driver: TurnDriver,
     await driver.exchange(ADA, "Hello again", chat_id=new)
     await store.regroup(BOT.id, old, new)
     await learned(store, Observer())
-    rows = (await store.preferences(group(new), new, 0, ADA)).rows
+    rows = (await store.preferences(Thread(group(new), new, 0), ADA)).rows
     assert [(row.pattern, row.level) for row in rows] == [("short answers", "medium")]
 
 
@@ -174,7 +171,7 @@ async def test_a_tag_replaces_its_opposite_within_half_a_minute(driver: TurnDriv
     turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
     await tagged(store, turn, SHORT)
     await tagged(store, turn, {**SHORT, "polarity": -1})
-    assert [row.polarity for row in (await store.preferences(*HERE)).rows] == [-1]
+    assert [row.polarity for row in (await store.preferences(dm(ADA), ADA)).rows] == [-1]
 
 
 async def test_an_imported_old_reaction_can_be_withdrawn(driver: TurnDriver, store: Store, sql: Sql) -> None:

@@ -16,7 +16,19 @@ from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.edits import again, answered, edit_of, held
-from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, a_house, fact, incoming_of, private, reply
+from tests.integration.turn_driver import (
+    ADA,
+    BEN,
+    BOT,
+    Json,
+    TurnDriver,
+    a_house,
+    dm,
+    fact,
+    incoming_of,
+    private,
+    reply,
+)
 
 
 async def acts(sql: Sql) -> list[tuple[Any, ...]]:
@@ -109,7 +121,7 @@ async def test_tags_are_added_and_removed_and_opposites_replace_each_other(drive
         await store.untag(*where, "length", "short answers", -polarity)
         act: Json = {"kind": "tag", "about": {"turn_id": first.turn_id}, "value": {"tags": ["x"]}, "source": "button"}
         act["observations"] = [short | {"polarity": polarity}]
-        await store.feedback(private(ADA), ADA, 0, ADA, act)
+        await store.feedback(dm(ADA), ADA, act)
 
     await tag(1)
     await tag(-1)
@@ -118,7 +130,7 @@ async def test_tags_are_added_and_removed_and_opposites_replace_each_other(drive
     assert await store.untag(*where, "length", "short answers", -1)
     assert await store.answer_tags(*where) == []
     assert await store.answer_tags(private(ADA), ADA, 10**9) is None
-    assert (await store.preferences(private(ADA), ADA, 0, ADA)).rows == ()
+    assert (await store.preferences(dm(ADA), ADA)).rows == ()
 
 
 async def test_removing_the_last_tag_withdraws_the_act(driver: TurnDriver, store: Store, sql: Sql) -> None:
@@ -135,7 +147,7 @@ async def test_removing_the_last_tag_withdraws_the_act(driver: TurnDriver, store
 async def test_a_refused_tag_leaves_its_opposite(driver: TurnDriver, store: Store) -> None:
     first, *_ = await answered(driver, "hello")
     await toggle_tag(pressed(store, first), first.turn_id, "long")
-    await store.preference_control(private(ADA), ADA, 0, ADA, {"paused_until": "2999-01-01T00:00:00Z"})
+    await store.preference_control(dm(ADA), ADA, {"paused_until": "2999-01-01T00:00:00Z"})
     with pytest.raises(CommandRefused):
         await toggle_tag(pressed(store, first), first.turn_id, "short")
     assert (await show_tags(pressed(store, first), first.turn_id)).tags == ("long",)
@@ -195,7 +207,7 @@ async def test_choosing_between_an_answer_and_the_previous_one_is_recorded(
     first, newer, told = await retried(driver)
     assert told.before == first.turn_id
     act: Json = {"kind": "compare", "about": {"turn_id": newer.turn_id}, "over": first.turn_id, "source": "button"}
-    await store.feedback(private(ADA), ADA, 0, ADA, act | {"value": {"chose": "a", "dimensions": []}})
+    await store.feedback(dm(ADA), ADA, act | {"value": {"chose": "a", "dimensions": []}})
     compared = ("compare", {"chose": "a", "dimensions": []})
     assert (await acts(sql))[1:] == [(*compared, newer.turn_id, first.turn_id)]
     done = await store.choice_reason(private(ADA), ADA, newer.turn_id, "tone")
@@ -215,7 +227,7 @@ async def test_the_first_answer_is_brought_back_also_while_learning_is_off(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     _, newer, _ = await retried(driver)
-    await store.preference_control(private(ADA), ADA, 0, ADA, {"preferences": "off"})
+    await store.preference_control(dm(ADA), ADA, {"preferences": "off"})
     _, told = await preferred_first(driver, newer)
     assert not told.reasons
     assert [kind for kind, *_ in await acts(sql)] == ["abandon"]

@@ -18,7 +18,7 @@ from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.edits import posted
 from tests.integration.test_preference_attribution import Observer, answered, learned, pattern, settled
-from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, incoming_of, private, reply
+from tests.integration.turn_driver import ADA, BEN, BOT, Json, TurnDriver, dm, incoming_of, private, reply
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LATER = "2999-01-01T00:00:00Z"
@@ -44,14 +44,14 @@ def said(words: str) -> Json:
 
 
 def control(**change: Any) -> Callable[[Store], Awaitable[Any]]:
-    return lambda store: store.preference_control(private(ADA), ADA, 0, ADA, change)
+    return lambda store: store.preference_control(dm(ADA), ADA, change)
 
 
 STATES: dict[str, tuple[Callable[[Store], Awaitable[Any]], bool, bool]] = {
     "off": (control(preferences="off"), False, False),
     "paused": (control(paused_until=LATER), False, False),
-    "memory off": (lambda store: store.control(private(ADA), ADA, 0, ADA, {"memory": "off"}), False, False),
-    "private": (lambda store: store.private(private(ADA), ADA, 0, True, ADA, True), False, False),
+    "memory off": (lambda store: store.control(dm(ADA), ADA, {"memory": "off"}), False, False),
+    "private": (lambda store: store.private(dm(ADA), True, ADA, True), False, False),
     "ignored here": (control(here="ignore"), True, False),
     "quiet here": (control(here="quiet"), False, True),
     "learning off": (lambda store: store.choose(ADA, {"learning": "off"}), False, True),
@@ -83,10 +83,10 @@ async def test_acts_leave_no_rows_and_change_no_prompt_where_nothing_is_learned(
     first = (await driver.exchange(ADA, "Hello")).turn.turn_id
     await driver.exchange(BEN, "Hello")
     if not shows:
-        await store.feedback(private(ADA), ADA, 0, ADA, said("puns"))
+        await store.feedback(dm(ADA), ADA, said("puns"))
     await rest(store)
     if name == "private":  # its own session is as empty as Ben's
-        await store.new_session(private(BEN), BEN, 0, "")
+        await store.new_session(dm(BEN), "")
     rows = "select count(*) from feedback"
     ((before,),) = await sql(rows)
     await store.choose(BEN, {"learning": "off"})
@@ -96,7 +96,7 @@ async def test_acts_leave_no_rows_and_change_no_prompt_where_nothing_is_learned(
         act = {"value": {}, "source": "command", "about": {"turn_id": turn}, "over": first} | sign
         act |= {"about": None} if sign["kind"] == "said" else {}
         act |= {"over": None} if sign["kind"] != "compare" else {}
-        done = await store.feedback(private(ADA), ADA, 0, ADA, act)
+        done = await store.feedback(dm(ADA), ADA, act)
         assert (done.refused is None) == teaches
     await store.react(BOT.id, ADA, 60_000 + turn, ADA, ["👌"], 100)
     await driver.exchange(ADA, "/retry", retry=True, retry_turn=turn)
@@ -111,7 +111,7 @@ async def test_erasing_an_answer_erases_everything_it_taught(driver: TurnDriver,
     ((turn, answer),) = await sql("select id, assistant_message_id from turn")
     for kind, observed in (("tag", words[0]), ("compare", words[1])):
         act: Json = said(observed) | {"kind": kind, "about": {"turn_id": turn}, "value": {"tags": [observed]}}
-        await store.feedback(private(ADA), ADA, 0, ADA, act)
+        await store.feedback(dm(ADA), ADA, act)
     await store.react(BOT.id, ADA, shown, ADA, ["👍"], 100)
     await settled(sql)
     await learned(store, Observer(pattern(words[2])))

@@ -12,14 +12,14 @@ from relay.archive.export import line, pages
 from relay.archive.imports import Import, check
 from relay.archive.readable.text import Readable
 from relay.conversation.prompt import build_prompt
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.jobs.night import tidy
 from relay.memory.rows.turns.preferences import FeedbackResult, Preference
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.test_erase_sql import erase
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, Json, TurnDriver, group, incoming_of, private, reply
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, Json, TurnDriver, dm, group, incoming_of, private, reply
 
 KEY = "sk-" + "ant4Secret5Key6" * 2
 SHORT = {"type": "length", "pattern": "short answers", "polarity": 1}
@@ -33,10 +33,12 @@ async def tagged(store: Store, turn_id: int, *observed: Json, user_id: int = ADA
         "source": "command",
         "observations": [{"weight": 0.3, "reinforcing": 1, **one} for one in observed],
     } | more
-    return await store.feedback(private(user_id), user_id, 0, user_id, act)
+    return await store.feedback(dm(user_id), user_id, act)
 
 
-async def said(store: Store, pattern: str, polarity: int = 1, **at: Any) -> FeedbackResult:
+async def said(
+    store: Store, pattern: str, polarity: int = 1, at: Thread | None = None, user_id: int = ADA
+) -> FeedbackResult:
     act = {
         "kind": "said",
         "about": None,
@@ -44,8 +46,7 @@ async def said(store: Store, pattern: str, polarity: int = 1, **at: Any) -> Feed
         "source": "command",
         "observations": [{"type": "other", "pattern": pattern, "polarity": polarity, "weight": 1.6, "reinforcing": 2}],
     }
-    where = {"space": private(ADA), "chat_id": ADA, "topic_id": 0, "user_id": ADA} | at
-    return await store.feedback(input=act, **where)
+    return await store.feedback(at or dm(ADA), user_id, act)
 
 
 async def shown(driver: TurnDriver, text: str = "And now?", **where: Any) -> list[tuple[str, int, str]]:
@@ -55,7 +56,7 @@ async def shown(driver: TurnDriver, text: str = "And now?", **where: Any) -> lis
 
 
 async def of_ada(store: Store, **where: Any) -> list[Preference]:
-    return list((await store.preferences(private(ADA), ADA, 0, ADA)).rows)
+    return list((await store.preferences(dm(ADA), ADA)).rows)
 
 
 async def test_three_answers_with_the_same_tag_make_a_preference(driver: TurnDriver, store: Store) -> None:
@@ -96,10 +97,9 @@ async def test_a_preference_learned_again_after_it_was_put_away_is_announced_aga
 
 async def test_only_the_person_who_asked_can_teach(driver: TurnDriver, store: Store) -> None:
     turn = (await driver.exchange(ADA, "Hello", chat_id=GROUP)).turn.turn_id
-    about: Json = {"space": group(), "chat_id": GROUP, "topic_id": 0}
     act: Json = {"kind": "tag", "about": {"turn_id": turn}, "value": {}, "source": "button", "observations": []}
-    assert (await store.feedback(user_id=BEN, input=act, **about)).refused == "unknown"
-    assert (await store.feedback(user_id=ADA, input=act, **about)).refused is None
+    assert (await store.feedback(Thread(group(), GROUP, 0), BEN, act)).refused == "unknown"
+    assert (await store.feedback(Thread(group(), GROUP, 0), ADA, act)).refused is None
     assert (await tagged(store, turn, SHORT)).refused == "unknown", "the answer belongs to another space"
     assert (await tagged(store, 10**9, SHORT)).refused == "unknown"
 
@@ -110,7 +110,7 @@ async def test_other_peoples_preferences_are_not_shown(driver: TurnDriver, store
     context = (await driver.exchange(BEN, "And now?")).context
     assert context.preferences == ()
     assert await shown(driver, chat_id=GROUP) == [], "personal preferences must not be used in a group"
-    await said(store, "charts", space=group(), chat_id=GROUP)
+    await said(store, "charts", at=Thread(group(), GROUP, 0))
     assert await shown(driver, chat_id=GROUP) == [("charts", 1, "high")]
     assert await shown(driver) == [("puns", 1, "high")]
 
@@ -120,23 +120,22 @@ async def test_preferences_rest_while_off_paused_ignored_here_or_off_the_record(
 ) -> None:
     turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
     await said(store, "puns")
-    here: Any = (private(ADA), ADA, 0, ADA)
     for change, back, why in [
         ({"preferences": "off"}, {"preferences": "on"}, "off"),
         ({"paused_until": "2999-01-01T00:00:00Z"}, {"paused_until": None}, "paused"),
     ]:
-        await store.preference_control(*here, change)
+        await store.preference_control(dm(ADA), ADA, change)
         assert (await tagged(store, turn, SHORT)).refused == why
         assert await shown(driver) == []
-        await store.preference_control(*here, back)
+        await store.preference_control(dm(ADA), ADA, back)
         assert await shown(driver) == [("puns", 1, "high")]
-    await store.preference_control(*here, {"here": "quiet"})
+    await store.preference_control(dm(ADA), ADA, {"here": "quiet"})
     assert (await tagged(store, turn, SHORT)).refused == "here"
     assert await shown(driver) == [("puns", 1, "high")], "a quiet place teaches nothing but still uses preferences"
-    await store.preference_control(*here, {"here": "ignore"})
+    await store.preference_control(dm(ADA), ADA, {"here": "ignore"})
     assert await shown(driver) == []
-    await store.preference_control(*here, {"here": "use"})
-    await store.private(private(ADA), ADA, 0, True, ADA, True)
+    await store.preference_control(dm(ADA), ADA, {"here": "use"})
+    await store.private(dm(ADA), True, ADA, True)
     assert (await said(store, "charts")).refused == "private"
     assert await shown(driver) == []
     assert await sql("select count(*) from feedback") == [(1,)]
@@ -146,7 +145,7 @@ async def test_a_command_off_the_record_teaches_nothing_about_an_earlier_answer(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
-    await store.private(private(ADA), ADA, 0, True, ADA, True)
+    await store.private(dm(ADA), True, ADA, True)
     by = (await driver.turn(ADA, "/tag too long")).turn_id
     assert (await tagged(store, turn, SHORT, by=by)).refused == "private"
     assert await sql("select count(*) from feedback") == [(0,)]
@@ -155,8 +154,8 @@ async def test_a_command_off_the_record_teaches_nothing_about_an_earlier_answer(
 async def test_a_thread_with_its_own_preferences_keeps_them(driver: TurnDriver, store: Store) -> None:
     await said(store, "puns")
     await driver.exchange(ADA, "Hello", topic_id=5)
-    await store.preference_control(private(ADA), ADA, 5, ADA, {"here": "own"})
-    await said(store, "puns", -1, topic_id=5)
+    await store.preference_control(dm(ADA, 5), ADA, {"here": "own"})
+    await said(store, "puns", -1, at=dm(ADA, 5))
     context = (await driver.exchange(ADA, "And now?", topic_id=5)).context
     assert 0 < context.preference_seconds < 5
     rows = context.preferences
@@ -196,8 +195,8 @@ async def test_a_preference_shows_the_answer_it_comes_from(driver: TurnDriver, s
     turn = (await driver.exchange(ADA, "Hello", "A long answer", chat_id=GROUP)).turn.turn_id
     about: Json = {"kind": "tag", "about": {"turn_id": turn}, "value": {}, "source": "button"}
     act = about | {"observations": [{"weight": 0.3, "reinforcing": 1, **SHORT}]}
-    await store.feedback(group(), GROUP, 0, ADA, act)
-    [row] = (await store.preferences(group(), GROUP, 0, ADA)).rows
+    await store.feedback(Thread(group(), GROUP, 0), ADA, act)
+    [row] = (await store.preferences(Thread(group(), GROUP, 0), ADA)).rows
     found = await store.preference_source(group(), ADA, row.id)
     assert found is not None
     assert (found.total, found.evidence[0].text, found.evidence[0].kind) == (1, "A long answer", "tag")
@@ -248,7 +247,7 @@ async def test_a_pending_observation_is_still_pending_after_an_import(
     path.write_bytes(b"".join([line(row) async for page in pages(store, private(ADA), "1") for row in page]))
     await sql("truncate feedback, observation, preference")
     await Import(store, check(path)).run()
-    assert (await store.preferences(private(ADA), ADA, 0, ADA)).waiting == 1
+    assert (await store.preferences(dm(ADA), ADA)).waiting == 1
 
 
 async def readable(store: Store, space: Space) -> str:
@@ -280,7 +279,7 @@ async def test_the_readable_export_lists_preferences_and_what_taught_them(driver
 async def test_a_groups_export_names_the_person_of_each_preference(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await sql("insert into person (user_id, bot_id, name, role) values (%s, 1, 'Ada', 'user')", ADA)
     await driver.exchange(ADA, "Hello", chat_id=GROUP)
-    await said(store, "charts", space=group(), chat_id=GROUP)
+    await said(store, "charts", at=Thread(group(), GROUP, 0))
     await said(store, "puns")
     text = await readable(store, group())
     assert "## How Ada likes answers\n\n### Prefer\n\n- charts (high)\n" in text
@@ -292,7 +291,7 @@ async def test_a_persons_better_version_of_an_answer_is_exported_without_secrets
 ) -> None:
     turn = (await driver.exchange(ADA, "Hello")).turn.turn_id
     act = {"kind": "refine", "about": {"turn_id": turn}, "value": {"text": f"Say {KEY}"}, "source": "command"}
-    await store.feedback(private(ADA), ADA, 0, ADA, act)
+    await store.feedback(dm(ADA), ADA, act)
     [row] = [row async for page in pages(store, private(ADA), "1") for row in page if row.get("type") == "feedback"]
     assert row["value"] == {"text": "Say [redacted]"}
 
@@ -355,22 +354,21 @@ async def test_an_erasure_does_not_match_the_field_names_of_preferences(
 async def test_in_a_group_nobody_can_erase_other_peoples_preferences(driver: TurnDriver, store: Store) -> None:
     await driver.exchange(ADA, "Zebras", chat_id=GROUP)
     for person in (ADA, BEN):
-        await said(store, "zebra puns", space=group(), chat_id=GROUP, user_id=person)
+        await said(store, "zebra puns", at=Thread(group(), GROUP, 0), user_id=person)
     shown = await erase(store, group(), {"words": "zebra"}, BEN)
     assert (shown.counts.messages, shown.counts.feedback, shown.counts.preferences) == (0, 1, 1)
-    assert (await store.preferences(group(), GROUP, 0, BEN)).rows == ()
-    assert [row.pattern for row in (await store.preferences(group(), GROUP, 0, ADA)).rows] == ["zebra puns"]
+    assert (await store.preferences(Thread(group(), GROUP, 0), BEN)).rows == ()
+    assert [row.pattern for row in (await store.preferences(Thread(group(), GROUP, 0), ADA)).rows] == ["zebra puns"]
 
 
 async def test_a_group_that_becomes_a_supergroup_keeps_its_preferences(driver: TurnDriver, store: Store) -> None:
     old, new = -555, -1000000000555
-    where: Json = {"topic_id": 0, "user_id": ADA}
     await driver.exchange(ADA, "Hello", chat_id=old)
-    await said(store, "puns", space=group(old), chat_id=old, **where)
+    await said(store, "puns", at=Thread(group(old), old, 0))
     await driver.exchange(ADA, "Hello again", chat_id=new)
-    await said(store, "charts", space=group(new), chat_id=new, **where)
+    await said(store, "charts", at=Thread(group(new), new, 0))
     await store.regroup(BOT.id, old, new)
-    rows = (await store.preferences(group(new), new, 0, ADA)).rows
+    rows = (await store.preferences(Thread(group(new), new, 0), ADA)).rows
     assert {row.pattern for row in rows} == {"puns", "charts"}
 
 
@@ -392,7 +390,7 @@ async def test_why_shows_the_preferences_an_answer_was_to_follow(driver: TurnDri
 async def test_lent_memory_includes_its_owners_preferences(driver: TurnDriver, store: Store) -> None:
     await said(store, "puns")
     await said(store, "charts")
-    await said(store, "charts", -1, space=group(), chat_id=GROUP)
+    await said(store, "charts", -1, at=Thread(group(), GROUP, 0))
     turn = await driver.turn(ADA, "Hello", chat_id=GROUP)
     incoming = incoming_of(turn, "Hello", group())
     assert [row.pattern for row in (await store.begin(incoming, "m")).preferences] == ["charts"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from relay.archive.export import pages
+from relay.core.models import Thread
 from relay.memory.rows.controls import OffRecord
 from relay.memory.rows.delivery import Part, PartResult
 from relay.memory.rows.search import SearchQuery
@@ -21,6 +22,7 @@ from tests.integration.turn_driver import (
     BOT,
     GROUP,
     TurnDriver,
+    dm,
     fact,
     group,
     incoming_of,
@@ -36,7 +38,7 @@ SEARCH = SearchQuery("zanzibarix")
 async def secret(driver: TurnDriver, sql: Sql, times: int = 6) -> None:
     """Runs a session off the record with a lot of data."""
     await driver.exchange(ADA, "Before it.", "Yes.")
-    assert await driver.store.private(private(ADA), ADA, 0, True, ADA) == OffRecord(True, False)
+    assert await driver.store.private(dm(ADA), True, ADA) == OffRecord(True, False)
     for number in range(times):
         turn = await driver.turn(ADA, f"Zanzibarix {number} is hidden")
         incoming = incoming_of(turn, f"Zanzibarix {number} is hidden", private(ADA))
@@ -71,7 +73,7 @@ async def test_nothing_of_an_off_the_record_session_remains_after_its_end(
         "the summary may only cover earlier messages"
     )
     assert await sql("select count(*) from job j join session s on s.id::text = j.key where private") == [(0,)]
-    done = await store.private(private(ADA), ADA, 0, False, ADA)
+    done = await store.private(dm(ADA), False, ADA)
     assert done == OffRecord(False, True)
     assert await holding(sql, *WORDS) == {}
     assert await sql("select exchange_count from thread") == [(7,)]
@@ -86,11 +88,11 @@ async def test_an_update_stored_during_the_end_is_erased_with_its_turn(
 ) -> None:
     """The update was still being stored while the session was erased, so the erasure didn't see it."""
     await driver.exchange(ADA, "Before it.", "Yes.")
-    await store.private(private(ADA), ADA, 0, True, ADA)
+    await store.private(dm(ADA), True, ADA)
     turn = await driver.turn(ADA, "Zanzibarix is hidden")
     ((session,),) = await sql("select session_id from inbox where turn_id = %s", turn.turn_id)
     await sql("update inbox set session_id = null where turn_id = %s", turn.turn_id)
-    await store.private(private(ADA), ADA, 0, False, ADA)
+    await store.private(dm(ADA), False, ADA)
     assert await sql("select erased_at is not null from session where id = %s", session) == [(True,)]
     await sql("update inbox set session_id = %s where turn_id = %s", session, turn.turn_id)
     incoming = incoming_of(turn, "Zanzibarix is hidden", private(ADA))
@@ -103,7 +105,7 @@ async def test_an_update_stored_during_the_end_is_erased_with_its_turn(
 
 async def test_new_ends_an_off_the_record_session_too(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await secret(driver, sql, 2)
-    assert (await store.new_session(private(ADA), ADA, 0, "Next")).private
+    assert (await store.new_session(dm(ADA), "Next")).private
     assert await holding(sql, *WORDS) == {}
     assert await sql("select title from session order by id desc limit 1") == [("Next",)]
 
@@ -135,7 +137,7 @@ async def test_a_running_turn_at_the_end_is_erased_when_it_closes(
     turn = await driver.turn(ADA, "Zanzibarix once more")
     incoming = incoming_of(turn, "Zanzibarix once more", private(ADA))
     await store.begin(incoming, "model-1")
-    await store.private(private(ADA), ADA, 0, False, ADA)
+    await store.private(dm(ADA), False, ADA)
     assert await store.sweep_private(12) == 1
     await store.begin(incoming, "model-1")  # runs again after a crash
     await store.finish(incoming, reply("Zanzibarix indeed", [fact(ADA, "zanzibarix")]))
@@ -154,7 +156,7 @@ async def test_searches_exports_and_lists_omit_an_off_the_record_session(
     assert "anzibarix" not in str(lines)
     assert "Before it." in str(lines)
     assert "q.pdf" not in str(lines)
-    assert (await store.sessions(private(ADA), ADA, 0, 0, 10)).total == 1
+    assert (await store.sessions(dm(ADA), 0, 10)).total == 1
 
 
 async def test_backups_and_moves_omit_an_off_the_record_session(
@@ -176,7 +178,7 @@ async def test_a_message_waiting_at_the_end_is_answered_and_erased(driver: TurnD
     await secret(driver, sql, 1)
     claimed = await driver.turn(ADA, "Zanzibarix was claimed")
     assert await driver.say(message(ADA, "Zanzibarix waited", entities=[{"type": "bot_command"}])) == []
-    await store.private(private(ADA), ADA, 0, False, ADA)
+    await store.private(dm(ADA), False, ADA)
     first = incoming_of(claimed, "Zanzibarix was claimed", private(ADA))
     await store.begin(first, "model-1")
     after = await sql("select session_id from thread")
@@ -204,7 +206,7 @@ async def test_a_turn_set_aside_before_it_began_is_erased_too(driver: TurnDriver
         if not aside:
             (turn,) = await driver.claim()
     assert "inbox" in await holding(sql, *WORDS)
-    await store.private(private(ADA), ADA, 0, False, ADA)
+    await store.private(dm(ADA), False, ADA)
     assert await holding(sql, *WORDS) == {}
 
 
@@ -228,7 +230,7 @@ async def test_a_session_stays_off_the_record_when_the_chats_memory_changes(
     """Someone joined a group that one person had to themselves, or all others left."""
     before, after = (private(ADA), group()) if joined else (group(), private(ADA))
     await driver.exchange(ADA, "Before it.", chat_id=GROUP, space=after)
-    await store.private(before, GROUP, 0, True, ADA, True)
+    await store.private(Thread(before, GROUP, 0), True, ADA, True)
     await driver.exchange(ADA, "Zanzibarix is hidden", chat_id=GROUP, space=before)
     for text in ("Quetzalcoatlus too", "Quetzalcoatlus again"):
         said = await driver.exchange(ADA, text, chat_id=GROUP, space=after, actions=[fact(ADA, "hides quetzalcoatlus")])
@@ -236,9 +238,9 @@ async def test_a_session_stays_off_the_record_when_the_chats_memory_changes(
         assert said.told.signs == ("private",)
     assert "Quetzalcoatlus too" in str(said.context.recent)
     assert "zanzibarix" not in await holding(sql, "zanzibarix")
-    assert (await store.private(after, GROUP, 0, None, ADA, True)).private
-    assert await store.private(after, GROUP, 0, False, ADA) == OffRecord(False, True)
-    assert not (await store.private(after, GROUP, 0, None, ADA, True)).private
+    assert (await store.private(Thread(after, GROUP, 0), None, ADA, True)).private
+    assert await store.private(Thread(after, GROUP, 0), False, ADA) == OffRecord(False, True)
+    assert not (await store.private(Thread(after, GROUP, 0), None, ADA, True)).private
     assert await holding(sql, *WORDS) == {}
     assert await sql("select count(*) from message") == [(2,)]
     later = await driver.exchange(ADA, "After it.", chat_id=GROUP, space=after)
@@ -248,23 +250,23 @@ async def test_a_session_stays_off_the_record_when_the_chats_memory_changes(
 async def test_a_late_update_is_erased_even_if_the_chats_memory_changed(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    await store.private(private(ADA), GROUP, 0, True, ADA, True)
+    await store.private(Thread(private(ADA), GROUP, 0), True, ADA, True)
     turn = await driver.turn(ADA, "Zanzibarix is hidden", GROUP)
-    await store.private(private(ADA), GROUP, 0, False, ADA)
+    await store.private(Thread(private(ADA), GROUP, 0), False, ADA)
     incoming = incoming_of(turn, "Zanzibarix is hidden", group())
     await store.begin(incoming, "model-1")
     await store.finish(incoming, reply("I keep it: quetzalcoatlus."))
     await driver.close(turn)
     assert await holding(sql, *WORDS) == {}
-    assert not (await store.private(group(), GROUP, 0, None, ADA, True)).private
+    assert not (await store.private(Thread(group(), GROUP, 0), None, ADA, True)).private
 
 
 async def test_a_session_can_be_ended_after_the_chats_memory_changed(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    await store.private(private(ADA), GROUP, 0, True, ADA, True)
+    await store.private(Thread(private(ADA), GROUP, 0), True, ADA, True)
     await driver.exchange(ADA, "Zanzibarix is hidden", chat_id=GROUP, space=private(ADA))
-    assert await store.private(group(), GROUP, 0, False, ADA) == OffRecord(False, True)
+    assert await store.private(Thread(group(), GROUP, 0), False, ADA) == OffRecord(False, True)
     assert await holding(sql, *WORDS) == {}
 
 
@@ -273,12 +275,12 @@ async def test_in_a_group_only_who_began_an_off_the_record_session_or_admins_end
 ) -> None:
     await driver.exchange(ADA, "Hello", chat_id=GROUP)
     refused = OffRecord(False, False, refused=True)
-    assert await store.private(group(), GROUP, 0, True, BEN, False) == refused
-    assert (await store.private(group(), GROUP, 0, True, ADA, True)).private
-    assert await store.private(group(), GROUP, 0, False, BEN, False) == OffRecord(True, True, refused=True)
-    assert await store.private(group(), GROUP, 0, False, ADA, False) == OffRecord(False, True)
-    assert (await store.private(group(), GROUP, 0, True, ADA, True)).private
-    assert await store.private(group(), GROUP, 0, False, BEN, True) == OffRecord(False, True)
+    assert await store.private(Thread(group(), GROUP, 0), True, BEN, False) == refused
+    assert (await store.private(Thread(group(), GROUP, 0), True, ADA, True)).private
+    assert await store.private(Thread(group(), GROUP, 0), False, BEN, False) == OffRecord(True, True, refused=True)
+    assert await store.private(Thread(group(), GROUP, 0), False, ADA, False) == OffRecord(False, True)
+    assert (await store.private(Thread(group(), GROUP, 0), True, ADA, True)).private
+    assert await store.private(Thread(group(), GROUP, 0), False, BEN, True) == OffRecord(False, True)
 
 
 async def test_a_persona_set_off_the_record_is_erased_with_the_session(
@@ -286,14 +288,14 @@ async def test_a_persona_set_off_the_record_is_erased_with_the_session(
 ) -> None:
     await driver.exchange(ADA, "Before it.", "Yes.")
     await store.set_persona(ADA, 0, "You are a pirate", ADA, "Ada")
-    await store.private(private(ADA), ADA, 0, True, ADA)
+    await store.private(dm(ADA), True, ADA)
     now = (await store.set_persona(ADA, 0, "You know of the zanzibarix", ADA, "Ada")).present
     assert now is not None
     assert now.session_id is not None
     exported = await store.export_space(private(ADA))
     assert exported is not None
     assert [one["text"] for one in exported.personas] == ["You are a pirate"]
-    await store.private(private(ADA), ADA, 0, False, ADA)
+    await store.private(dm(ADA), False, ADA)
     assert await holding(sql, *WORDS) == {}
     present = await store.persona(ADA, 0)
     assert present is not None

@@ -7,7 +7,7 @@ import pytest
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.library import add_marker, add_version, compose
-from tests.integration.turn_driver import ADA, BEN, TurnDriver, private
+from tests.integration.turn_driver import ADA, BEN, TurnDriver, dm, private
 
 
 async def session_of(driver: TurnDriver, sql: Sql, user_id: int = ADA) -> int:
@@ -66,7 +66,7 @@ async def test_pruning_can_be_undone_for_ten_minutes_and_is_then_final(
 async def test_pruning_a_version_in_use_needs_force(driver: TurnDriver, store: Store, sql: Sql) -> None:
     own = await session_of(driver, sql)
     version = await add_version(sql, own, 1)
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     running = await session_of(driver, sql)
     await compose(sql, "winter", [version], used_by=running)
     found = await store.versions(private(ADA), own, 0, 100)
@@ -77,7 +77,7 @@ async def test_pruning_a_version_in_use_needs_force(driver: TurnDriver, store: S
     assert await dropped(sql) == []
     assert (await store.prune_versions(private(ADA), [version], True)).pruned
     await store.restore_versions(private(ADA), version)
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     found = await store.versions(private(ADA), own, 0, 100)
     assert found is not None
     assert not found.versions[0].active, "the session that used it has ended"

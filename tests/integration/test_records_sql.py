@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from relay.core.models import Space
 from relay.jobs.night import tidy
 from relay.memory.rows.delivery import PartResult
 from relay.memory.rows.turns.edits import EditResult
@@ -21,6 +20,7 @@ from tests.integration.turn_driver import (
     BEN,
     BOT,
     TurnDriver,
+    dm,
     due_announcements,
     fact,
     incoming_of,
@@ -133,7 +133,7 @@ async def test_the_turn_of_a_chat_message_is_known_forever(driver: TurnDriver, s
     await sql(OLD, turn)
     await drop(store)
     assert await sql("select count(*) from posted where turn_id = %s and from_bot", turn) == [(1,)]
-    assert await store.find_answered_turn(BOT.id, ADA, 0, 50_000 + turn, Space("private", owner_id=ADA)) == turn
+    assert await store.find_answered_turn(BOT.id, dm(ADA), 50_000 + turn) == turn
 
 
 async def test_a_late_finding_of_an_old_message_is_announced_in_a_new_message(

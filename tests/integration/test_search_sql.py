@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.memory.preferences.patterns import Pattern
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, fact, forget, group, incoming_of, private
+from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, dm, fact, forget, group, incoming_of, private
 from tests.strategies import examples
 
 SPECIAL = [
@@ -172,7 +172,7 @@ async def test_filler_words_do_not_count_for_recall(driver: TurnDriver) -> None:
 async def test_messages_already_in_the_prompt_are_not_recalled(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await driver.exchange(ADA, "The plumber Mueller repaired the boiler")
     assert await recall(driver, "Which plumber repaired the boiler?") == []
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     assert len(await recall(driver, "Which plumber repaired the boiler?")) == 1
 
 
@@ -244,6 +244,6 @@ async def test_no_space_ever_shows_rows_of_another_space(
             "source": "command",
             "observations": [liked.as_observed("said")],
         }
-        assert (await driver.store.feedback(space, chat, topic, user, act)).acts
-        known = await driver.store.preferences(space, chat, topic, user)
+        assert (await driver.store.feedback(Thread(space, chat, topic), user, act)).acts
+        known = await driver.store.preferences(Thread(space, chat, topic), user)
         assert {row.pattern for row in known.rows} == {liked.pattern}

@@ -12,7 +12,7 @@ from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
 from tests.integration.edits import again, answered, edit_of, held
 from tests.integration.test_erase_sql import erase
-from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, group, private
+from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, dm, group, private
 
 RECOUNT = """select m.thread_id, count(distinct s.id), count(*), sum((octet_length(m.text) + 3) / 4)::bigint,
     count(distinct s.id) filter (where s.registered_at is not null)
@@ -39,7 +39,7 @@ async def exact(store: Store, sql: Sql, after: str) -> None:
     """Reads the lists, which updates the counts, and checks them. Later steps start from these counts."""
     listed = sorted((p.id, p.sessions, p.messages, p.tokens, p.registered) for p in await projects(store))
     assert listed == await sql(RECOUNT), after
-    page = await store.sessions(private(ADA), ADA, 0, 0, 50)
+    page = await store.sessions(dm(ADA), 0, 50)
     assert {(one.id, one.messages, one.tokens) for one in page.sessions} == set(await sql(RECOUNT_SESSIONS, ADA)), after
     counted = await sql("select count(*) from session_count")
     assert counted == await sql("select count(*) from session"), f"{after}: everything is counted now"
@@ -58,7 +58,7 @@ async def test_counts_equal_a_recount_after_every_kind_of_change(driver: TurnDri
     await exact(store, sql, "a replaced answer")
     await sql("update message set status = 'replaced' where id = (select max(id) from message)")
     await exact(store, sql, "an answer of two that was not chosen")
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     await driver.exchange(ADA, "And now for something else", "Yes.")
     await exact(store, sql, "a new session")
     await sql(MOVED)
@@ -67,7 +67,7 @@ async def test_counts_equal_a_recount_after_every_kind_of_change(driver: TurnDri
     assert await sql("select count(*) from message where text like 'Zanz%'") == [(0,)]
     await exact(store, sql, "erasing")
     [(session,)] = await sql("select max(session_id) from message")
-    await store.register_session(private(ADA), ADA, 0, session, True)
+    await store.register_session(dm(ADA), session, True)
     await exact(store, sql, "registering")
     await sql("update session set private = true where id = %s", session)
     listed = sorted((p.id, p.sessions, p.messages, p.tokens, p.registered) for p in await projects(store))
@@ -87,7 +87,7 @@ async def test_imported_and_group_messages_are_counted(driver: TurnDriver, store
     await exact(store, sql, "an import")
     await sql("delete from message where session_id = %s", session)
     assert {p.chat_id for p in await projects(store)} == {GROUP}, "a chat without messages must not be listed"
-    assert (await store.sessions(private(ADA), ADA, 0, 0, 50)).total == 0
+    assert (await store.sessions(dm(ADA), 0, 50)).total == 0
 
 
 async def test_an_uncommitted_message_is_counted_after_its_commit(

@@ -6,7 +6,7 @@ from relay.memory.rows.sessions import Session
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
 from tests.integration.library import add_marker, add_version, compose
-from tests.integration.turn_driver import ADA, BEN, TurnDriver, private
+from tests.integration.turn_driver import ADA, BEN, TurnDriver, dm, private
 
 THREE = ("Garden", "Tax", "Bergen")
 
@@ -16,7 +16,7 @@ async def three_sessions(driver: TurnDriver, sql: Sql) -> list[int]:
     for name in THREE:
         await driver.exchange(ADA, f"{name} words", f"{name} answers")
         if name != THREE[-1]:
-            await driver.store.new_session(private(ADA), ADA, 0, "")
+            await driver.store.new_session(dm(ADA), "")
     ids = [row[0] for row in await sql("select id from session order by id")]
     for place, id in enumerate(reversed(ids)):
         await sql("update message set created_at = now() - make_interval(days => %s) where session_id = %s", place, id)
@@ -24,12 +24,12 @@ async def three_sessions(driver: TurnDriver, sql: Sql) -> list[int]:
 
 
 async def listed(store: Store, topic_id: int = 0) -> dict[int, Session]:
-    page = await store.sessions(private(ADA), ADA, topic_id, 0, 50)
+    page = await store.sessions(dm(ADA, topic_id), 0, 50)
     return {one.id: one for one in (*page.sessions, *page.linked)}
 
 
 async def opened(store: Store, session_id: int, topic_id: int = 0) -> Session | None:
-    return await store.session(private(ADA), ADA, topic_id, session_id)
+    return await store.session(dm(ADA, topic_id), session_id)
 
 
 async def test_a_list_shows_the_counts_of_each_session(driver: TurnDriver, store: Store, sql: Sql) -> None:
@@ -39,8 +39,8 @@ async def test_a_list_shows_the_counts_of_each_session(driver: TurnDriver, store
     await sql("update keepit set removed_at = now() where id = %s", gone)
     version = await add_version(sql, old, 1)
     await compose(sql, "winter", [version])
-    await store.register_session(private(ADA), ADA, 0, middle, True)
-    page = await store.sessions(private(ADA), ADA, 0, 0, 2)
+    await store.register_session(dm(ADA), middle, True)
+    page = await store.sessions(dm(ADA), 0, 2)
     assert (page.total, [one.id for one in page.sessions]) == (3, [new, middle])
     found = await listed(store)
     garden = found[old]
@@ -56,7 +56,7 @@ async def test_a_list_shows_the_counts_of_each_session(driver: TurnDriver, store
 
 async def test_opening_the_original_makes_a_session_the_most_recent(driver: TurnDriver, store: Store, sql: Sql) -> None:
     old, middle, new = await three_sessions(driver, sql)
-    page = await store.open_original(private(ADA), ADA, 0, old, 1, 5)
+    page = await store.open_original(dm(ADA), old, 1, 5)
     assert page is not None
     assert (page.total, [(one.role, one.text) for one in page.messages]) == (2, [("assistant", "Garden answers")])
     found = await listed(store)
@@ -64,7 +64,7 @@ async def test_opening_the_original_makes_a_session_the_most_recent(driver: Turn
     for id in (old, new, middle):
         [(distance,)] = await sql("select session_distance(%s)", id)
         assert distance == found[id].distance, "the list must show the formula's distance"
-    assert await store.open_original(private(BEN), BEN, 0, old, 0, 5) is None
+    assert await store.open_original(dm(BEN), old, 0, 5) is None
 
 
 async def test_registering_makes_topics_due_and_unregistering_keeps_versions(
@@ -73,23 +73,23 @@ async def test_registering_makes_topics_due_and_unregistering_keeps_versions(
     old, *_ = await three_sessions(driver, sql)
     await add_version(sql, old, 1)
     await sql("delete from job")
-    assert await store.register_session(private(ADA), ADA, 0, old, True) is True
+    assert await store.register_session(dm(ADA), old, True) is True
     assert await sql("select kind, key from job") == [("title", str(old))]
-    assert await store.register_session(private(ADA), ADA, 0, old, False) is False
+    assert await store.register_session(dm(ADA), old, False) is False
     found = (await listed(store))[old]
     assert (found.registered, found.versions) == (None, 1)
-    assert await store.register_session(private(BEN), BEN, 0, old, True) is None
+    assert await store.register_session(dm(BEN), old, True) is None
 
 
 async def test_ended_sessions_are_registered_if_the_setting_is_on(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await store.change_context_settings(private(ADA), {"defaults": {"autoRegisterSessions": True}})
     await driver.exchange(ADA, "one")
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     await driver.exchange(ADA, "two")
     await sql("update thread set last_at = now() - interval '2 days'")
     await driver.exchange(ADA, "three")
     await driver.exchange(BEN, "one")
-    await store.new_session(private(BEN), BEN, 0, "")
+    await store.new_session(dm(BEN), "")
     registered = await sql("select s.registered_at is not null from session s join space o on o.id = s.space_id"
                            " order by o.owner_id, s.id")  # fmt: skip
     assert registered == [(True,), (True,), (False,), (False,), (False,)]
@@ -98,11 +98,11 @@ async def test_ended_sessions_are_registered_if_the_setting_is_on(driver: TurnDr
 async def test_a_private_session_is_neither_listed_nor_registered(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await store.change_context_settings(private(ADA), {"defaults": {"autoRegisterSessions": True}})
     await driver.exchange(ADA, "said openly")
-    await store.private(private(ADA), ADA, 0, True, ADA, True)
+    await store.private(dm(ADA), True, ADA, True)
     await driver.exchange(ADA, "said in confidence")
     [(hidden,)] = await sql("select id from session where private")
-    assert await store.register_session(private(ADA), ADA, 0, hidden, True) is None
-    assert not await store.link_session(private(ADA), ADA, 5, hidden, "", ADA)
+    assert await store.register_session(dm(ADA), hidden, True) is None
+    assert not await store.link_session(dm(ADA, 5), hidden, "", ADA)
     await sql("select register_sessions(array[%s::bigint])", hidden)
     assert await sql("select private from session where registered_at is not null") == [(False,)]
     assert hidden not in await listed(store)
@@ -114,21 +114,17 @@ async def test_a_link_shows_a_session_in_another_thread_of_its_space_only(
     old, *_ = await three_sessions(driver, sql)
     await driver.exchange(ADA, "Elsewhere", topic_id=5)
     await driver.exchange(BEN, "Mine", topic_id=5)
-    assert not await store.link_session(private(BEN), BEN, 5, old, "theirs", BEN), (
-        "a session of another space can't be linked"
-    )
-    assert not await store.link_session(private(ADA), ADA, 0, old, "", ADA), (
-        "a session of the same thread can't be linked"
-    )
+    assert not await store.link_session(dm(BEN, 5), old, "theirs", BEN), "a session of another space can't be linked"
+    assert not await store.link_session(dm(ADA), old, "", ADA), "a session of the same thread can't be linked"
     assert await opened(store, old, topic_id=5) is None
-    assert await store.link_session(private(ADA), ADA, 5, old, "same garden", ADA)
-    assert await store.link_session(private(ADA), ADA, 5, old, "the same garden", ADA)
-    page = await store.sessions(private(ADA), ADA, 5, 0, 6)
+    assert await store.link_session(dm(ADA, 5), old, "same garden", ADA)
+    assert await store.link_session(dm(ADA, 5), old, "the same garden", ADA)
+    page = await store.sessions(dm(ADA, 5), 0, 6)
     assert (page.total, [(one.id, one.linked) for one in page.linked]) == (1, [(old, "the same garden")])
-    assert (await store.sessions(private(ADA), ADA, 5, 1, 6)).linked == ()
+    assert (await store.sessions(dm(ADA, 5), 1, 6)).linked == ()
     there = await opened(store, old, topic_id=5)
     assert there is not None
     assert (there.number, there.linked, there.ref) == (None, "the same garden", f"#{old}")
-    assert await store.unlink_session(private(ADA), ADA, 5, old)
-    assert not await store.unlink_session(private(ADA), ADA, 5, old)
+    assert await store.unlink_session(dm(ADA, 5), old)
+    assert not await store.unlink_session(dm(ADA, 5), old)
     assert await opened(store, old, topic_id=5) is None

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.memory.claims import ClaimedTurn
 from relay.memory.store import Store
 from relay.surfaces.chat.callbacks import Callback, decode, encode
@@ -84,7 +84,7 @@ async def past(driver: TurnDriver, sql: Sql, *, user_id: int = ADA, space: Space
     """Returns the id of an ended session with a marker. Another session is running."""
     where = {"chat_id": GROUP, "space": group()} if space else {}
     await driver.exchange(user_id, "The garden is 12 by 8 metres.", "Noted: 12 by 8.", **where)
-    await driver.store.new_session(space or private(user_id), GROUP if space else user_id, 0, "")
+    await driver.store.new_session(Thread(space or private(user_id), GROUP if space else user_id, 0), "")
     await driver.exchange(user_id, "Hello", "Hi.", **where)
     [(old,)] = await sql("select min(id) from session")
     return int(old)

@@ -35,7 +35,7 @@ from relay.surfaces.telegram.turns.notices import make_queued_parts
 from tests.integration.conftest import Sql
 from tests.integration.dump import holding
 from tests.integration.test_erase_sql import erase
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, group, private
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, dm, group, private
 from tests.standins.fakes import FakeMessenger
 
 Json = dict[str, Any]
@@ -400,7 +400,7 @@ async def faded(store: Store, sql: Sql, pattern: str, polarity: int, days: int, 
     act: Json = {"kind": "said" if turn_id is None else "tag", "source": "command", "value": {}}
     act["about"] = {"turn_id": turn_id} if turn_id else None
     one = {"type": "other", "pattern": pattern, "polarity": polarity, "weight": 1.6, "reinforcing": 2}
-    done = await store.feedback(private(ADA), ADA, 0, ADA, act | {"observations": [one]})
+    done = await store.feedback(dm(ADA), ADA, act | {"observations": [one]})
     await sql("update observation set at = now() - make_interval(days => %s) where feedback_id = %s", days, done.id)
     await sql("select relay.refold(space_id, user_id, null, type, pattern) from observation")
 
@@ -421,7 +421,7 @@ async def test_a_digest_reports_archived_preferences_once(driver: TurnDriver, st
     [(_, first), (_, second)] = await notices(sql)
     assert first["text"].endswith("🎚 Retired, not seen for 180 days: avoid emoji, prefer puns. /preferences")
     assert "🎚" not in second["text"], "each preference must be reported once"
-    rows = (await store.preferences(private(ADA), ADA, 0, ADA)).rows
+    rows = (await store.preferences(dm(ADA), ADA)).rows
     assert {row.pattern: row.faded for row in rows} == {"puns": True, "emoji": True, "charts": False, "tables": True}
 
 
@@ -693,7 +693,7 @@ async def wished(driver: TurnDriver, sessions: int) -> None:
     for number, wish in enumerate(WISHES):
         await driver.teach(ADA, wish)
         if number + 1 < sessions:
-            await driver.store.new_session(private(ADA), ADA, 0, "")
+            await driver.store.new_session(dm(ADA), "")
 
 
 async def test_a_wish_from_three_sessions_becomes_a_pattern(driver: TurnDriver, store: Store, sql: Sql) -> None:
@@ -709,7 +709,7 @@ async def test_a_wish_from_three_sessions_becomes_a_pattern(driver: TurnDriver, 
     )
     assert len(inputs) == 3
     assert version.startswith("2/")
-    await driver.store.new_session(private(ADA), ADA, 0, "")
+    await driver.store.new_session(dm(ADA), "")
     await driver.teach(ADA, "Ada wants answers short, plain and friendly")
     assert (await night(store, model))["consolidate"]["patterns"] == 0
     [(_, _, _, _, confidence, evidence, _)] = await sql(PATTERNS)
@@ -721,7 +721,7 @@ async def test_a_forgotten_pattern_is_not_found_again(driver: TurnDriver, store:
     model = Ruler(content="Ada wants answers short and plain")
     await night(store, model)
     await sql("update memory set status = 'forgotten' where 'pattern' = any (tags)")
-    await driver.store.new_session(private(ADA), ADA, 0, "")
+    await driver.store.new_session(dm(ADA), "")
     await driver.teach(ADA, "Ada wants answers short, plain and friendly")
     assert (await night(store, model))["consolidate"]["patterns"] == 0
     assert [row[-1] for row in await sql(PATTERNS)] == ["forgotten"]

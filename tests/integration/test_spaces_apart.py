@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from relay.core.models import File, Incoming, ModelRequest, Space
+from relay.core.models import File, Incoming, ModelRequest, Space, Thread
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.search_context import Opened
@@ -99,8 +99,8 @@ async def looked_up_in_private(store: Store, space: Space, asker: Json, query: J
 def liked_by_all(begin: Callable[..., Any]) -> Callable[..., Any]:
     async def begun(store: Store, incoming: Incoming, *given: Any, **more: Any) -> Any:
         context = await begin(store, incoming, *given, **more)
-        place = (incoming.space, incoming.chat_id, incoming.topic_id)
-        rows = [row for user_id in KNOWN for row in (await store.preferences(*place, user_id)).rows]
+        place = Thread(incoming.space, incoming.chat_id, incoming.topic_id)
+        rows = [row for user_id in KNOWN for row in (await store.preferences(place, user_id)).rows]
         return replace(context, preferences=tuple(rows))
 
     return begun

@@ -8,6 +8,7 @@ from decimal import Decimal
 import psycopg
 import pytest
 
+from relay.core.models import Thread
 from relay.memory.index import enter
 from relay.memory.rows.contexts.library import Suggestion
 from relay.memory.store import Store
@@ -16,7 +17,7 @@ from tests.benchmarks import conversations
 from tests.benchmarks.chats import store_chat
 from tests.integration.conftest import Opened, Sql
 from tests.integration.library import add_version
-from tests.integration.turn_driver import ADA, TurnDriver, private
+from tests.integration.turn_driver import ADA, TurnDriver, dm
 
 SCORES = [(1, 0, 30, "0.675"), (0.4, 1, 0, "0.64"), (0.2, 0, 90, "0.1575")]
 AMONG = 3
@@ -34,14 +35,14 @@ async def talk(driver: TurnDriver, sql: Sql, *subjects: str, topic_id: int = 0) 
     for subject in subjects:
         await driver.exchange(ADA, f"We planted {subject} by the wall", f"{subject} grow well", topic_id=topic_id)
         ids += (await sql("select max(session_id) from message"))[0]
-        await driver.store.new_session(private(ADA), ADA, topic_id, "")
+        await driver.store.new_session(dm(ADA, topic_id), "")
     return ids
 
 
 async def suggested(
     store: Store, words: str, budget: int = 16_000, topic_id: int = 0, **more: object
 ) -> list[Suggestion]:
-    return await store.suggest(private(ADA), ADA, topic_id, {"text": words, **more}, budget)
+    return await store.suggest(dm(ADA, topic_id), {"text": words, **more}, budget)
 
 
 async def test_matching_sessions_come_best_first_without_the_running_one(
@@ -64,8 +65,8 @@ async def test_linked_sessions_come_first_then_registered_ones(driver: TurnDrive
     (elsewhere,) = await talk(driver, sql, "beans", topic_id=5)
     plain, kept = await talk(driver, sql, "beans", "beans beside other things that were said at length there")
     assert [one.session_id for one in await suggested(store, "beans")] == [plain, kept]
-    await store.register_session(private(ADA), ADA, 0, kept, True)
-    await store.link_session(private(ADA), ADA, 0, elsewhere, "same beans", ADA)
+    await store.register_session(dm(ADA), kept, True)
+    await store.link_session(dm(ADA), elsewhere, "same beans", ADA)
     await sql("update session set topics = '{Beans,peas}' where id = %s", elsewhere)
     found = await suggested(store, "beans")
     assert [one.session_id for one in found] == [elsewhere, kept, plain]
@@ -111,7 +112,7 @@ async def test_the_session_with_the_evidence_is_among_the_first_three(opened: Op
         session_of = {said[id]: session for id, session in rows if id in said}
         number = space.owner_id or 0
         for question in chat.questions:
-            found = await store.suggest(space, number, 0, {"text": question.text}, 16_000)
+            found = await store.suggest(Thread(space, number, 0), {"text": question.text}, 16_000)
             first = {one.session_id for one in found[:AMONG]}
             hits.append(bool(first & {session_of[id] for id in question.evidence}))
     print(f"evidence among the first {AMONG}: {sum(hits) / len(hits):.3f} of {len(hits)} questions")

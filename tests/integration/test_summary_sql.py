@@ -21,7 +21,7 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, incoming_of, private, reply
+from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, dm, incoming_of, private, reply
 from tests.integration.work import Due, Scripted, claim_summaries, summarise_due, written
 
 OWED = "select parked_at is not null, failures from job where kind = 'summary'"
@@ -161,7 +161,7 @@ async def test_a_late_older_summary_does_not_replace_a_newer_one(driver: TurnDri
 async def test_a_summary_finished_after_new_is_stored_and_not_shown(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await talk(driver, 5)
     (work,) = await claim_summaries(store, 4)
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     await store.store_summary(work.job, made("Before.", work))
     context = (await driver.exchange(ADA, "a clean page")).context
     assert context.summary is None
@@ -174,9 +174,9 @@ async def test_an_ended_session_is_summarised_separately(driver: TurnDriver, sto
     (work,) = await claim_summaries(store, 4)
     await store.store_summary(work.job, made("Early.", work))
     await talk(driver, 2, first=6)
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     await talk(driver, 3, first=8)
-    await driver.store.new_session(private(ADA), ADA, 0, "")
+    await driver.store.new_session(dm(ADA), "")
     first, second, *rest = sorted(await claim_summaries(store, 9), key=lambda due: due.job.id)
     assert [row.text for row in first.work.messages] == ["q6", "a6", "q7", "a7"]
     assert first.work.previous.text == "Early."
@@ -353,7 +353,7 @@ async def test_an_empty_summary_is_not_stored(driver: TurnDriver, store: Store, 
 
 async def test_fewer_than_three_messages_get_no_summary(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await talk(driver, 1)
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     model = Scripted("never")
     assert await summarise_due(Summariser(store, Gate(model, store), "small")) == 0
     assert model.requests == []
@@ -409,7 +409,7 @@ async def test_marked_passages_stand_word_for_word_under_the_summary(
     text = "In short.\n\nWord for word:\n- Never\ncall before nine.\n- The code is 4711."
     assert await sql("select text, settings ->> 'kept', settings ->> 'left_out' from summary") == [(text, "2", "0")]
     assert "##" not in asked_of(model.requests[0])
-    shown = await store.summary(private(ADA), ADA, 0)
+    shown = await store.summary(dm(ADA))
     assert (shown.kept, shown.left_out) == (2, 0)
     await talk(driver, 5, 10)
     assert await summarise_due(summariser) == 1
@@ -440,7 +440,7 @@ async def test_a_corrected_summary_has_its_passages_once(driver: TurnDriver, sto
     summariser = Summariser(store, Gate(model, store), "small")
     await summarise_due(summariser)
     [(id, text)] = await sql("select id, text from summary")
-    await store.correct_summary(private(ADA), ADA, 0, id, ADA, "Ada", text.replace("short", "brief"))
+    await store.correct_summary(dm(ADA), id, ADA, "Ada", text.replace("short", "brief"))
     await talk(driver, 5, 10)
     await summarise_due(summariser)
     assert "<summary>\nIn brief.\n</summary>" in asked_of(model.requests[1])
@@ -485,5 +485,5 @@ async def test_passages_that_do_not_fit_are_counted(driver: TurnDriver, store: S
     [(text,)] = await sql("select text from summary")
     assert text.endswith("\n\nWord for word:\n- short")
     assert estimate_tokens(text) <= SUMMARY_TOKENS
-    shown = await store.summary(private(ADA), ADA, 0)
+    shown = await store.summary(dm(ADA))
     assert (shown.kept, shown.left_out) == (1, 1)

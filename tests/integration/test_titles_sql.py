@@ -20,7 +20,7 @@ from relay.surfaces.telegram.turns.notices import make_queued_parts
 from tests.integration import work
 from tests.integration.conftest import Sql
 from tests.integration.test_erase_sql import erase
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, message, private, send_queued
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, dm, message, private, send_queued
 from tests.integration.work import Scripted, claim_summaries
 from tests.standins.fakes import FakeMessenger
 
@@ -82,7 +82,7 @@ async def talk(driver: TurnDriver, count: int = 2, user_id: int = ADA, **more: A
 
 async def titles(driver: TurnDriver, topic_id: int = 0) -> list[str | None]:
     """Returns the titles of Ada's sessions, newest first."""
-    page = await driver.store.sessions(private(ADA), ADA, topic_id, 0, 50)
+    page = await driver.store.sessions(dm(ADA, topic_id), 0, 50)
     return [one.title for one in page.sessions]
 
 
@@ -147,10 +147,10 @@ async def test_topics_are_made_with_the_title_also_for_a_persons_own_title(
     assert await title_due(made) == 1
     await talk(driver, 2)
     assert await title_due(made) == 0, "the model must be asked only once"
-    await store.new_session(private(ADA), ADA, 0, "My own words")
+    await store.new_session(dm(ADA), "My own words")
     await talk(driver, 2)
     assert await title_due(titler(store, said)) == 1
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     await talk(driver, 2)
     assert await title_due(titler(store, "No topics here")) == 1
     await talk(driver, 2)
@@ -165,9 +165,9 @@ async def test_an_ended_session_gets_a_title_and_a_persons_title_stays(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     await talk(driver, 1)
-    await store.new_session(private(ADA), ADA, 0, "My own words")
+    await store.new_session(dm(ADA), "My own words")
     await talk(driver, 3)
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     await talk(driver, 2)
     assert await title_due(titler(store, "A title")) == 3
     last, own, first = await titles(driver)
@@ -283,7 +283,7 @@ async def test_a_private_topic_without_a_name_is_named_once(driver: TurnDriver, 
     await title_due(first)
     assert renamed(first) == [{"chat_id": ADA, "message_thread_id": 5, "name": "Tea in Bergen"}]
     assert await sql("select name, implicit from topic") == [("Tea in Bergen", False)]
-    await store.new_session(private(ADA), ADA, 5, "")
+    await store.new_session(dm(ADA, 5), "")
     await talk(driver, 2, topic_id=5)
     second = titler(store, "Coffee")
     await title_due(second)
@@ -337,7 +337,7 @@ async def test_a_refused_rename_does_no_harm_and_is_not_repeated(driver: TurnDri
     assert len(renamed(made)) == 1
     assert await titles(driver, 5) == ["Tea"]
     assert await sql("select name from topic") == [("New chat",)]
-    await store.new_session(private(ADA), ADA, 5, "")
+    await store.new_session(dm(ADA, 5), "")
     await talk(driver, 2, topic_id=5)
     again = titler(store)
     await title_due(again)

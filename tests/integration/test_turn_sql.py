@@ -20,6 +20,7 @@ from tests.integration.turn_driver import (
     BOT,
     GROUP,
     TurnDriver,
+    dm,
     fact,
     group,
     incoming_of,
@@ -308,7 +309,7 @@ async def test_retry_without_a_message_finds_nothing(driver: TurnDriver, store: 
 
 async def test_retry_does_not_reach_into_an_earlier_session(driver: TurnDriver, store: Store) -> None:
     await driver.exchange(ADA, "before")
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     turn = await driver.turn(ADA, "/retry")
     context = await store.begin(incoming_of(turn, "/retry", private(ADA), retry=True), "m")
     assert context.message_id is None
@@ -319,7 +320,7 @@ async def test_retry_does_not_reach_into_an_earlier_session(driver: TurnDriver, 
 
 async def test_a_new_session_starts_without_earlier_messages(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await driver.exchange(ADA, "before", actions=[fact(ADA, "likes tea")])
-    done = await store.new_session(private(ADA), ADA, 0, "Plans")
+    done = await store.new_session(dm(ADA), "Plans")
     assert done.messages == 2
     after = await driver.exchange(ADA, "after")
     assert after.context.recent == ()
@@ -332,17 +333,17 @@ async def test_a_new_session_starts_without_earlier_messages(driver: TurnDriver,
 async def test_a_new_session_without_messages_in_between_changes_nothing(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
-    assert (await store.new_session(private(ADA), ADA, 0, "")).messages == 0
+    assert (await store.new_session(dm(ADA), "")).messages == 0
     await driver.exchange(ADA, "hello")
-    await store.new_session(private(ADA), ADA, 0, "")
-    assert (await store.new_session(private(ADA), ADA, 0, "")).messages == 0
+    await store.new_session(dm(ADA), "")
+    assert (await store.new_session(dm(ADA), "")).messages == 0
     assert await sql("select count(*) from job where kind = 'summary'") == [(1,)]
 
 
 async def test_a_new_session_in_one_thread_leaves_the_others(driver: TurnDriver, store: Store) -> None:
     await driver.exchange(ADA, "in the dm")
     await driver.exchange(ADA, "in topic 5", topic_id=5)
-    await store.new_session(private(ADA), ADA, 0, "")
+    await store.new_session(dm(ADA), "")
     assert said((await driver.exchange(ADA, "again", topic_id=5)).context.recent) == ["in topic 5", "Yes."]
 
 

@@ -21,7 +21,7 @@ from relay.memory.rows.contexts.versions import OpenedVersion
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
 from tests.integration.long_session import LongSession, Obedient, compressor_of, long_session, make, mark
-from tests.integration.turn_driver import ADA, BEN, private
+from tests.integration.turn_driver import ADA, BEN, dm, private
 
 STANDARD = CompressionSettings().as_json()
 STRONG = CompressionSettings(mode="uniform", ratio=30).as_json()
@@ -410,7 +410,7 @@ async def test_no_version_is_made_of_a_private_session(store: Store, sql: Sql) -
     session = await long_session(sql, 20, 4_000, weights=())
     await sql("update session set private = true")
     assert await store.make_version(private(ADA), session.id, ADA, STRONG) is None
-    assert await store.session_outline(private(ADA), ADA, 0, session.id) is None
+    assert await store.session_outline(dm(ADA), session.id) is None
 
 
 async def test_a_marker_on_an_answer_is_kept(store: Store, sql: Sql) -> None:
@@ -428,7 +428,7 @@ async def test_a_marker_on_an_answer_is_kept(store: Store, sql: Sql) -> None:
 
 async def test_the_running_session_has_an_outline(store: Store, sql: Sql) -> None:
     session: LongSession = await long_session(sql, 20, 4_000)
-    found = await store.session_outline(private(ADA), ADA, 0, None)
+    found = await store.session_outline(dm(ADA), None)
     assert found is not None
     assert (found.id, found.present, found.distance, len(found.units), found.preset) == (
         session.id,

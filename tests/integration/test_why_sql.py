@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from relay.core.charge import Charge, Spending
-from relay.core.models import File, Space
+from relay.core.models import File, Space, Thread
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.delivery import PartResult
 from relay.memory.rows.turns.why import RecalledMemory, TokenUsage
@@ -20,7 +20,7 @@ from relay.surfaces.telegram.outgoing.files import file_request
 from relay.surfaces.telegram.outgoing.render import message_parts
 from relay.surfaces.telegram.parsing.place import Place
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, fact, group, incoming_of, private, reply
+from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, dm, fact, group, incoming_of, private, reply
 from tests.standins.fakes import FakeMessenger
 
 Json = dict[str, Any]
@@ -40,7 +40,7 @@ async def answered(driver: TurnDriver, user_id: int = ADA, *facts: str, prompt: 
 
 
 async def last(driver: TurnDriver, chat_id: int, topic_id: int = 0, space: Space | None = None, under: int = 0) -> int:
-    return await driver.store.find_answered_turn(BOT.id, chat_id, topic_id, under, space or private(ADA))
+    return await driver.store.find_answered_turn(BOT.id, Thread(space or private(ADA), chat_id, topic_id), under)
 
 
 async def test_the_last_answer_is_found_by_thread_and_in_the_terminal_by_space(driver: TurnDriver) -> None:
@@ -196,10 +196,10 @@ async def test_why_says_whether_memory_was_off_or_the_answer_off_the_record(driv
         return found.resting, found.signs
 
     assert await why(await answered(driver)) == (False, ())
-    await store.control(private(ADA), ADA, 0, ADA, {"memory": "off"})
+    await store.control(dm(ADA), ADA, {"memory": "off"})
     assert (await why(await answered(driver)))[0]
-    await store.control(private(ADA), ADA, 0, ADA, {"memory": "on"})
-    await store.private(private(ADA), ADA, 0, True, ADA)
+    await store.control(dm(ADA), ADA, {"memory": "on"})
+    await store.private(dm(ADA), True, ADA)
     resting, signs = await why(await answered(driver))
     assert not resting
     assert "private" in signs

@@ -11,7 +11,7 @@ from typing import Any
 
 from relay.clients.offline import OfflineModel
 from relay.commands.context import Installation, Services
-from relay.core.models import Incoming, ReplyTo, Space
+from relay.core.models import Incoming, ReplyTo, Space, Thread
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
 from relay.memory.people import People
@@ -47,6 +47,10 @@ def private(user_id: int) -> Space:
 
 def group(chat_id: int = GROUP) -> Space:
     return Space("group", chat_id=chat_id)
+
+
+def dm(user_id: int, topic_id: int = 0) -> Thread:
+    return Thread(private(user_id), user_id, topic_id)
 
 
 def message(user_id: int, text: str, chat_id: int | None = None, topic_id: int = 0, **more: Any) -> Json:

@@ -67,7 +67,7 @@ class UsedComposition:
 async def space_compositions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> CompositionPage:
     """Returns a page of this space's compositions, this conversation's first."""
     await ctx.require_sight()
-    return await ctx.store.compositions(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)
+    return await ctx.store.compositions(ctx.thread, min(offset, MAX_OFFSET), limit)
 
 
 @operation("chat", "cli", "http")
@@ -178,7 +178,7 @@ async def use_composition(ctx: CommandContext, composition_id: int) -> UsedCompo
     if one.status != "ready":
         raise refused(Refusal(one.status, one.name, over=one.over))
     erased = await end_private(ctx)
-    ended = require_done(await ctx.store.use_composition(ctx.space, ctx.chat_id, ctx.topic_id, one.id))
+    ended = require_done(await ctx.store.use_composition(ctx.thread, one.id))
     return UsedComposition(one, NewSession("", replace(ended, private=ended.private or erased)))
 
 
@@ -204,7 +204,7 @@ async def drop_composition(ctx: CommandContext, composition_id: int, force: bool
 async def project_compositions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> CompositionPage:
     """Returns a page of this conversation's compositions, newest first."""
     await ctx.require_sight()
-    return await ctx.store.project_compositions(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)
+    return await ctx.store.project_compositions(ctx.thread, min(offset, MAX_OFFSET), limit)
 
 
 @operation("chat", "cli", "http")

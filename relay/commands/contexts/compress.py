@@ -86,7 +86,7 @@ async def compress(
     await ctx.require_sight()
     if wish.session:
         session_id = (await session_named(ctx, wish.session)).id
-    outline = await ctx.store.session_outline(ctx.space, ctx.chat_id, ctx.topic_id, session_id, source_id)
+    outline = await ctx.store.session_outline(ctx.thread, session_id, source_id)
     if outline is not None and source_id and not outline.source:
         raise NotFound(NO_SOURCE)
     if outline is None or not outline.units:
@@ -163,7 +163,7 @@ async def tell_when_ready(ctx: CommandContext, version_id: int) -> Making:
     """Asks the bot to say in this chat when a version that is being made is ready. Returns its state."""
     await ctx.require_sight()
     if ctx.bot_id:
-        await ctx.store.await_version(ctx.space, version_id, ctx.bot_id, ctx.chat_id, ctx.topic_id, ctx.user_id)
+        await ctx.store.await_version(ctx.thread, version_id, ctx.bot_id, ctx.user_id)
     return await look(ctx, version_id)
 
 
@@ -229,7 +229,7 @@ async def find_made(
     """Returns the newest ready version of a session that these settings would make again: nothing was said,
     changed or marked since. Raises `OutOfRange` if there is nothing to compress."""
     await ctx.require_sight()
-    outline = await ctx.store.session_outline(ctx.space, ctx.chat_id, ctx.topic_id, session_id, source_id)
+    outline = await ctx.store.session_outline(ctx.thread, session_id, source_id)
     if outline is None or not outline.units:
         raise OutOfRange(NOTHING)
     wanted = settings.as_json() | {"sessionDistance": settings.distance or outline.distance}

@@ -146,9 +146,7 @@ async def move_part(ctx: CommandContext, draft_id: int, session_id: int, later: 
 async def sessions_to_choose(ctx: CommandContext, draft: Draft, offset: int, limit: int) -> ComposableSessions:
     """Returns a page of the sessions that can be added to a draft."""
     await ctx.require_sight()
-    return await ctx.store.composable_sessions(
-        ctx.space, ctx.chat_id, ctx.topic_id, draft.everywhere, min(offset, MAX_OFFSET), limit
-    )
+    return await ctx.store.composable_sessions(ctx.thread, draft.everywhere, min(offset, MAX_OFFSET), limit)
 
 
 async def make_draft(ctx: CommandContext, draft_id: int) -> Composition:

@@ -57,7 +57,7 @@ async def keepits(ctx: CommandContext, session_id: int | None = None, offset: in
     """Returns a page of the markers of this conversation, or of one of its space's sessions, the most important
     first."""
     await ctx.require_sight()
-    return await ctx.store.keepits(ctx.space, session_id, min(offset, MAX_OFFSET), limit, ctx.chat_id, ctx.topic_id)
+    return await ctx.store.keepits(ctx.thread, session_id, min(offset, MAX_OFFSET), limit)
 
 
 @operation("chat", "cli", "http")
@@ -79,7 +79,7 @@ async def keep_passage(
     draft = given.pop("draft")
     keep |= given if draft is None else {"draft": draft}
     may = may_switch(ctx, ctx.space)
-    done = await ctx.store.keep_it(ctx.turn, ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, may, keep)
+    done = await ctx.store.keep_it(ctx.turn, ctx.thread, ctx.user_id, may, keep)
     if done.refused == "missing" and passage.telegram_message_id:
         raise NotFound(REPLACED if await _was_answer(ctx, passage.telegram_message_id) else NOT_STORED)
     if done.refused:
@@ -124,7 +124,7 @@ def require_marker(done: KeepitChange) -> Keepit:
 
 
 async def _was_answer(ctx: CommandContext, telegram_message_id: int) -> bool:
-    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, telegram_message_id, ctx.space)
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.thread, telegram_message_id)
     answer = await ctx.store.answer_said(turn_id) if turn_id else None
     return answer is not None and answer.space == ctx.space
 

@@ -22,7 +22,7 @@ async def open_original(ctx: CommandContext, session_id: int, offset: int = 0, l
     """Returns a page of a session's messages as they were said, oldest first, and marks the session as used."""
     offset = min(max(0, offset), MAX_OFFSET)
     await ctx.require_sight()
-    found = await ctx.store.open_original(ctx.space, ctx.chat_id, ctx.topic_id, session_id, offset, limit)
+    found = await ctx.store.open_original(ctx.thread, session_id, offset, limit)
     return require_found(found, NotFound(NOT_HERE))
 
 
@@ -52,7 +52,7 @@ async def link_session(ctx: CommandContext, session_id: int, reason: str = "") -
     await ctx.require_sight()
     check_switch(ctx, ctx.space)
     reason = " ".join(reason.split())[:REASON_LENGTH]
-    if not await ctx.store.link_session(ctx.space, ctx.chat_id, ctx.topic_id, session_id, reason, ctx.user_id):
+    if not await ctx.store.link_session(ctx.thread, session_id, reason, ctx.user_id):
         raise OutOfRange("Only a session of another conversation in the same memory can be linked. Name it by its id.")
     return await open_session(ctx, session_id)
 
@@ -62,7 +62,7 @@ async def unlink_session(ctx: CommandContext, session_id: int) -> None:
     """Removes the link of a session to this conversation."""
     await ctx.require_sight()
     check_switch(ctx, ctx.space)
-    if not await ctx.store.unlink_session(ctx.space, ctx.chat_id, ctx.topic_id, session_id):
+    if not await ctx.store.unlink_session(ctx.thread, session_id):
         raise NotFound("That session isn't linked to this conversation.")
 
 
@@ -76,7 +76,7 @@ async def storage_statistics(ctx: CommandContext) -> StorageStatistics:
 async def _set_registered(ctx: CommandContext, session_id: int, on: bool) -> Session:
     await ctx.require_sight()
     check_switch(ctx, ctx.space)
-    done = await ctx.store.register_session(ctx.space, ctx.chat_id, ctx.topic_id, session_id, on)
+    done = await ctx.store.register_session(ctx.thread, session_id, on)
     if done is None:
         raise NotFound(NOT_HERE)
     return await open_session(ctx, session_id)
@@ -93,4 +93,4 @@ async def suggest(
         raise OutOfRange("What is it about? Write a few words.")
     check_budget(budget)
     query = await embed_query(ctx.services.embedder, words)
-    return await ctx.store.suggest(ctx.space, ctx.chat_id, ctx.topic_id, {**query.as_json(), "floor": floor}, budget)
+    return await ctx.store.suggest(ctx.thread, {**query.as_json(), "floor": floor}, budget)

@@ -6,6 +6,7 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
 from relay.core.errors import NotFound, require_found
 from relay.core.limits import MAX_OFFSET
+from relay.core.models import Thread
 from relay.core.program import RELAY
 from relay.core.text import parse_number, pluralize
 from relay.memory.rows.sessions import Session, SessionPage
@@ -20,7 +21,7 @@ NOT_HERE = "There is no session with that id here."
 async def sessions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> SessionPage:
     """Returns a page of this conversation's sessions, newest first."""
     await ctx.require_sight()
-    return await ctx.store.sessions(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)
+    return await ctx.store.sessions(ctx.thread, min(offset, MAX_OFFSET), limit)
 
 
 async def session_named(ctx: CommandContext, word: str) -> Session:
@@ -44,7 +45,7 @@ async def say_elsewhere(ctx: CommandContext) -> str:
     await ctx.require_sight()
     if ctx.bot_id or ctx.chat_id:
         return ""
-    total = (await ctx.store.sessions(ctx.space, ctx.user_id, 0, 0, 1)).total
+    total = (await ctx.store.sessions(Thread(ctx.space, ctx.user_id, 0), 0, 1)).total
     if not total:
         return ""
     are = "is" if total == 1 else "are"
@@ -55,4 +56,4 @@ async def say_elsewhere(ctx: CommandContext) -> str:
 async def open_session(ctx: CommandContext, session_id: int) -> Session:
     """Returns a session of this conversation, or one linked to it, with its summary and its first and last words."""
     await ctx.require_sight()
-    return require_found(await ctx.store.session(ctx.space, ctx.chat_id, ctx.topic_id, session_id), NotFound(NOT_HERE))
+    return require_found(await ctx.store.session(ctx.thread, session_id), NotFound(NOT_HERE))

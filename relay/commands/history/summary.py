@@ -46,13 +46,13 @@ class RestoredSummary:
 async def summary(ctx: CommandContext, version_id: int | None = None) -> SummaryInUse:
     """Returns this conversation's current summary, or another version."""
     await ctx.require_sight()
-    return await ctx.store.summary(ctx.space, ctx.chat_id, ctx.topic_id, version_id)
+    return await ctx.store.summary(ctx.thread, version_id)
 
 
 async def summary_versions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> SummaryPage:
     """Returns a page of versions of this conversation's summary, newest first."""
     await ctx.require_sight()
-    return await ctx.store.summaries(ctx.space, ctx.chat_id, ctx.topic_id, min(offset, MAX_OFFSET), limit)
+    return await ctx.store.summaries(ctx.thread, min(offset, MAX_OFFSET), limit)
 
 
 async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> SummaryInUse:
@@ -65,9 +65,7 @@ async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> Summar
     if tokens > SUMMARY_TOKENS:
         raise CommandRefused(f"That's about {tokens} tokens; a summary can have at most {SUMMARY_TOKENS}.")
     now = require_found((await summary(ctx)).present, CommandRefused(NONE_YET))
-    done = await ctx.store.correct_summary(
-        ctx.space, ctx.chat_id, ctx.topic_id, of=of or now, user_id=ctx.user_id, name=ctx.name, text=text
-    )
+    done = await ctx.store.correct_summary(ctx.thread, of=of or now, user_id=ctx.user_id, name=ctx.name, text=text)
     if not done:
         raise CommandRefused(CHANGED)
     return await summary(ctx)
@@ -76,9 +74,7 @@ async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> Summar
 async def restore_summary(ctx: CommandContext, version_id: int, of: int) -> RestoredSummary:
     """Restores an older version as a new one, if `of` is still current."""
     await ctx.require_sight()
-    done = await ctx.store.correct_summary(
-        ctx.space, ctx.chat_id, ctx.topic_id, of=of, user_id=ctx.user_id, name=ctx.name, version=version_id
-    )
+    done = await ctx.store.correct_summary(ctx.thread, of=of, user_id=ctx.user_id, name=ctx.name, version=version_id)
     return RestoredSummary(done, await summary(ctx))
 
 
@@ -98,7 +94,7 @@ async def refresh_summary(ctx: CommandContext) -> RefreshedSummary:
 
 async def _write(ctx: CommandContext) -> tuple[Literal["written", "nothing_new", "failed"], str]:
     """Writes a summary, or waits for the process that is writing it. Returns the outcome and error."""
-    key = await ctx.store.want_summary(ctx.space, ctx.chat_id, ctx.topic_id, LEAST_MESSAGES, ctx.user_id)
+    key = await ctx.store.want_summary(ctx.thread, LEAST_MESSAGES, ctx.user_id)
     while key is not None:
         await ctx.services.run_job("summary", key)
         job = await ctx.store.job("summary", key)

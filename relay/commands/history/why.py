@@ -9,7 +9,7 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
 from relay.core.errors import NotAllowed, NotFound, require_found
 from relay.core.frozen import frozen
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.core.prices import Prices
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.proactive.reminders import Unasked
@@ -55,7 +55,7 @@ class PreferenceDiagnostics:
 @command("why", help="what went into an answer (reply to it), and what it cost")
 async def why(ctx: CommandContext, message_id: int = 0) -> Explanation:
     """Explains the answer in a message of the chat; 0: the last one here."""
-    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.thread, message_id)
     if not turn_id:
         said = await ctx.store.find_unasked(ctx.bot_id, ctx.chat_id, message_id, ctx.space) if message_id else None
         raise NotFound(say_unasked(said) if said else NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
@@ -76,7 +76,7 @@ def say_unasked(said: Unasked) -> str:
 @operation("http")
 async def diagnose_preferences(ctx: CommandContext) -> PreferenceDiagnostics:
     """Returns how the last answer of this space, in any chat, followed its person's preferences."""
-    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, 0, 0, 0, ctx.space)
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, Thread(ctx.space, 0, 0), 0)
     if not turn_id:
         return PreferenceDiagnostics(None, None, (), ())
     found = await explain_turn(ctx, turn_id)

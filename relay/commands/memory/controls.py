@@ -8,7 +8,7 @@ from relay.commands.registry import ADMINS_ONLY, command, operation
 from relay.commands.session.session import NOT_ENDED
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.memory.rows.controls import Controls, OffRecord
 
 
@@ -47,7 +47,7 @@ async def switch(ctx: CommandContext, to: MemorySwitch, space_id: int | None = N
     space = await find_space(ctx, space_id)
     check_switch(ctx, space)
     check_pause(to.paused_until)
-    await ctx.store.control(space, ctx.chat_id, ctx.topic_id, ctx.user_id, to.as_json())
+    await ctx.store.control(Thread(space, ctx.chat_id, ctx.topic_id), ctx.user_id, to.as_json())
     return await _controls(ctx, space)
 
 
@@ -72,7 +72,7 @@ async def reset(ctx: CommandContext, known: int) -> ForgottenAll:
 async def talk_privately(ctx: CommandContext, on: bool | None = True) -> OffRecord:
     """Begins an off-the-record conversation in this thread, or ends and erases it. None: only returns its state."""
     may = may_switch(ctx, ctx.space)
-    done = await ctx.store.private(ctx.space, ctx.chat_id, ctx.topic_id, on, ctx.user_id, may)
+    done = await ctx.store.private(ctx.thread, on, ctx.user_id, may)
     if done.refused:
         raise NotAllowed(ADMINS_ONLY if on else NOT_ENDED)
     return done
@@ -80,5 +80,4 @@ async def talk_privately(ctx: CommandContext, on: bool | None = True) -> OffReco
 
 async def _controls(ctx: CommandContext, space: Space) -> Controls:
     """Returns a space's switches, including this chat's if it belongs to the space."""
-    here = (ctx.chat_id, ctx.topic_id) if space == ctx.space else (0, 0)
-    return await ctx.store.controls(space, *here)
+    return await ctx.store.controls(ctx.thread_in(space))

@@ -60,7 +60,7 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
 
 async def find_known(ctx: CommandContext, text: str) -> int | None:
     """Returns the fact that a new one contradicts. None: there is none, or it won't be stored, so no model reads it."""
-    here = await ctx.store.controls(ctx.space, ctx.chat_id, ctx.topic_id)
+    here = await ctx.store.controls(ctx.thread)
     if here.space_id is None or not here.memories or not here.remembers or here.private:
         return None
     services = ctx.services

@@ -81,7 +81,7 @@ async def _answered_turn(ctx: CommandContext, message_id: int) -> int | None:
         said = await ctx.store.keepable(ctx.space, ctx.bot_id, ctx.chat_id, message_id)
         if said is not None and said.role != "assistant":
             return None
-    return await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space) or None
+    return await ctx.store.find_answered_turn(ctx.bot_id, ctx.thread, message_id) or None
 
 
 def read_critique(step: Step) -> str:

@@ -130,7 +130,7 @@ async def signal(
     if one.kind != "said" and one.turn_id is None:
         raise CommandRefused(f"Name the turn of the answer that {one.kind} is about.")
     act |= _content(one, patterns)
-    return _require_effect(ctx, await ctx.store.feedback(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id, act))
+    return _require_effect(ctx, await ctx.store.feedback(ctx.thread, ctx.user_id, act))
 
 
 def _read_tag(one: Signal) -> Signal:
@@ -148,7 +148,7 @@ async def _patterns(ctx: CommandContext, one: Signal) -> tuple[tuple[Pattern, ..
     the opposite is known."""
     if one.kind not in ("tag", "said"):
         return (), ()
-    known = (await ctx.store.preferences(ctx.space, ctx.chat_id, ctx.topic_id, ctx.user_id)).rows
+    known = (await ctx.store.preferences(ctx.thread, ctx.user_id)).rows
     types = {row.name: row.type for row in reversed(known)}
     if one.kind == "said":
         return (read_pattern(one.words, 1 if one.up else -1, types),), ()
@@ -223,7 +223,7 @@ async def toggle_tag(ctx: CommandContext, turn_id: int, name: str) -> AnswerTags
 
 async def _answer(ctx: CommandContext, message_id: int) -> int:
     """Returns the turn of the answer in a message of the chat (0: the last one here)."""
-    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.thread, message_id)
     if not turn_id:
         raise CommandRefused(NOT_AN_ANSWER if message_id else NO_ANSWER_YET)
     return turn_id

@@ -11,7 +11,6 @@ from relay.commands.memory.access import PauseSwitch, check_pause, check_switch,
 from relay.commands.registry import command, operation
 from relay.core.errors import CommandRefused, Conflict, NotFound, require_found
 from relay.core.frozen import frozen
-from relay.core.models import Space
 from relay.memory.preferences.patterns import Pattern, as_tagged, resolve_name, split_direction
 from relay.memory.rows.turns.preferences import ForgottenPreference, Preference, Preferences, PreferenceSource
 
@@ -54,7 +53,7 @@ class ResetPreferences:
 async def list_preferences(ctx: CommandContext, space_id: int | None = None) -> Preferences:
     """Returns how a person likes answers. `space_id` None: this space; 0: the person's own."""
     space = await find_space(ctx, space_id)
-    return await ctx.store.preferences(space, *_place(ctx, space), ctx.user_id)
+    return await ctx.store.preferences(ctx.thread_in(space), ctx.user_id)
 
 
 @operation("chat", "cli", "http")
@@ -149,9 +148,4 @@ async def switch_preferences(ctx: CommandContext, to: PreferenceSwitch, space_id
     space = await find_space(ctx, space_id)
     check_switch(ctx, space)
     check_pause(to.paused_until)
-    return await ctx.store.preference_control(space, *_place(ctx, space), ctx.user_id, to.as_json())
-
-
-def _place(ctx: CommandContext, space: Space) -> tuple[int, int]:
-    """Returns this chat and topic if they belong to the space."""
-    return (ctx.chat_id, ctx.topic_id) if space == ctx.space else (0, 0)
+    return await ctx.store.preference_control(ctx.thread_in(space), ctx.user_id, to.as_json())

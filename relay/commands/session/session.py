@@ -95,7 +95,7 @@ async def new(ctx: CommandContext, title: str = "") -> NewSession:
     await ctx.require_sight()
     title = shorten(title, TITLE_LENGTH)
     erased = await end_private(ctx)
-    ended = await ctx.store.new_session(ctx.space, ctx.chat_id, ctx.topic_id, title)
+    ended = await ctx.store.new_session(ctx.thread, title)
     return NewSession(title, replace(ended, private=ended.private or erased))
 
 
@@ -104,7 +104,7 @@ async def end_private(ctx: CommandContext) -> bool:
     was erased. Raises `NotAllowed` if they didn't begin it."""
     if ctx.admin if ctx.space.kind == "group" else ctx.space.owner_id == ctx.user_id:
         return False
-    ended = await ctx.store.private(ctx.space, ctx.chat_id, ctx.topic_id, False, ctx.user_id, may=False)
+    ended = await ctx.store.private(ctx.thread, False, ctx.user_id, may=False)
     if ended.refused:
         raise NotAllowed(NOT_ENDED)
     return ended.was

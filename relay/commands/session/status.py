@@ -53,7 +53,7 @@ async def status(ctx: CommandContext) -> StatusReport:
         model=here.model,
         small_model=here.small_model,
         now=now,
-        memory=await ctx.store.controls(ctx.space, ctx.chat_id, ctx.topic_id),
+        memory=await ctx.store.controls(ctx.thread),
         hears=here.hears,
         speaks=here.speaks,
         embedder=services.embedder.model if services.embedder else "",

@@ -36,7 +36,7 @@ async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
     """Returns the answer in a message of the chat (0: the last one here), to be spoken."""
     if not ctx.services.installation.speaks:
         raise CommandRefused(OFF, SILENT)
-    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.chat_id, ctx.topic_id, message_id, ctx.space)
+    turn_id = await ctx.store.find_answered_turn(ctx.bot_id, ctx.thread, message_id)
     answer = await ctx.store.answer_said(turn_id) if turn_id else None
     if answer is None:
         raise CommandRefused(NO_SUCH_ANSWER if message_id else "I haven't answered anything here yet.")

@@ -55,8 +55,9 @@ class Calls:
 
 def rpc(function: str = "", **fixed: object) -> Callable[[Method[P, Result]], Method[P, Result]]:
     """Declares a method that calls the SQL function of its name (or `function`) with its arguments, and with `fixed`
-    ones. `job` and `turn` are sent as their id and fence, other objects as `as_json` says. The result is decoded as the
-    return type; where that is not a row and has no None, null is False, 0, "" or an empty list."""
+    ones. `job` and `turn` are sent as their id and fence, `thread` as its fields, other objects as `as_json` says. The
+    result is decoded as the return type; where that is not a row and has no None, null is False, 0, "" or an empty
+    list."""
 
     def declare(method: Method[P, Result]) -> Method[P, Result]:
         name = function or method.__name__
@@ -71,6 +72,8 @@ def rpc(function: str = "", **fixed: object) -> Callable[[Method[P, Result]], Me
         async def call(*args: P.args, **more: P.kwargs) -> Result:
             given: dict[str, Any] = {**usual, **dict(zip(parameters, args, strict=False)), **more}
             calls = given.pop("self")
+            if "thread" in given:
+                given |= as_json(given.pop("thread"))
             for one in held:
                 holding = given.pop(one)
                 given |= {f"{one}_id": getattr(holding, HELD[one]), "fence": holding.fence}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.memory.calls.base import Calls, rpc
 from relay.memory.contexts.space_settings import ContextSettings, read_document
 from relay.memory.rows.contexts.composition import CompositionPage
@@ -29,15 +29,15 @@ class SessionCalls(Calls):
     and sessions as a library, found by a thread, or by ids alone for programs and the app."""
 
     @rpc()
-    async def new_session(self, space: Space, chat_id: int, topic_id: int, title: str) -> SessionEnd:
+    async def new_session(self, thread: Thread, title: str) -> SessionEnd:
         """Ends a thread's session and begins the next one."""
 
     @rpc()
-    async def sessions(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> SessionPage:
+    async def sessions(self, thread: Thread, offset: int, limit: int) -> SessionPage:
         """Returns a page of a thread's sessions, newest first."""
 
     @rpc()
-    async def session(self, space: Space, chat_id: int, topic_id: int, session_id: int) -> Session | None:
+    async def session(self, thread: Thread, session_id: int) -> Session | None:
         """Returns a session of a thread with its summary and last words; None if the thread doesn't have it."""
 
     @rpc()
@@ -66,24 +66,22 @@ class SessionCalls(Calls):
         one was corrected meanwhile; in that case the job stays owed."""
 
     @rpc()
-    async def want_summary(self, space: Space, chat_id: int, topic_id: int, least: int, user_id: int) -> str | None:
+    async def want_summary(self, thread: Thread, least: int, user_id: int) -> str | None:
         """Owes a thread a summary now, paid by `user_id`. Returns its job's key; None if fewer than `least` messages
         are new."""
 
     @rpc()
-    async def summary(self, space: Space, chat_id: int, topic_id: int, summary_id: int | None = None) -> SummaryInUse:
+    async def summary(self, thread: Thread, summary_id: int | None = None) -> SummaryInUse:
         """Returns a thread's current summary, or another version."""
 
     @rpc()
-    async def summaries(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> SummaryPage:
+    async def summaries(self, thread: Thread, offset: int, limit: int) -> SummaryPage:
         """Returns a page of a thread's summary versions, newest first."""
 
     @rpc()
     async def correct_summary(
         self,
-        space: Space,
-        chat_id: int,
-        topic_id: int,
+        thread: Thread,
         of: int,
         user_id: int,
         name: str,
@@ -118,9 +116,7 @@ class SessionCalls(Calls):
         """Returns a project with a page of its registered sessions; None: the space has no such project."""
 
     @rpc()
-    async def project_compositions(
-        self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int
-    ) -> CompositionPage:
+    async def project_compositions(self, thread: Thread, offset: int, limit: int) -> CompositionPage:
         """Returns a page of a thread's compositions, newest first."""
 
     @rpc()
@@ -147,36 +143,28 @@ class SessionCalls(Calls):
         """Returns the sessions to which search results, as `{kind, id}`, belong."""
 
     @rpc()
-    async def open_original(
-        self, space: Space, chat_id: int, topic_id: int, session_id: int, offset: int, limit: int
-    ) -> OriginalPage | None:
+    async def open_original(self, thread: Thread, session_id: int, offset: int, limit: int) -> OriginalPage | None:
         """Returns a page of a session's messages, and marks the session as used. None: the thread doesn't have it."""
 
     @rpc()
-    async def register_session(
-        self, space: Space, chat_id: int, topic_id: int, session_id: int, on: bool
-    ) -> bool | None:
+    async def register_session(self, thread: Thread, session_id: int, on: bool) -> bool | None:
         """Adds a session to the library, or removes it. Returns whether it is in the library now. None: the thread
         doesn't have it."""
 
     @rpc()
-    async def link_session(
-        self, space: Space, chat_id: int, topic_id: int, session_id: int, reason: str, user_id: int
-    ) -> bool:
+    async def link_session(self, thread: Thread, session_id: int, reason: str, user_id: int) -> bool:
         """Links a session of the space to a thread of it. Returns False if there is no such session, or it belongs to
         this thread."""
 
     @rpc()
-    async def unlink_session(self, space: Space, chat_id: int, topic_id: int, session_id: int) -> bool:
+    async def unlink_session(self, thread: Thread, session_id: int) -> bool:
         """Removes a link. Returns False if there is none."""
 
-    async def suggest(
-        self, space: Space, chat_id: int, topic_id: int, query: Mapping[str, object], budget: int
-    ) -> list[Suggestion]:
+    async def suggest(self, thread: Thread, query: Mapping[str, object], budget: int) -> list[Suggestion]:
         """Returns past sessions that fit a question (see `relay.find_entries`), best first, within a budget in
         tokens."""
-        asked = {**query, "chat_id": chat_id, "topic_id": topic_id}
-        return await self._list(Suggestion, "suggest", space=space.as_json(), query=asked, budget=budget)
+        asked = {**query, "chat_id": thread.chat_id, "topic_id": thread.topic_id}
+        return await self._list(Suggestion, "suggest", space=thread.space.as_json(), query=asked, budget=budget)
 
     async def context_settings(self, space: Space) -> ContextSettings:
         """Returns a space's settings of contexts."""

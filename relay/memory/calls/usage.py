@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from relay.core.charge import Account, Charge, ChargedUse, Spending
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.memory.calls.base import Calls, rpc
 from relay.memory.rows.turns.why import Explanation
 from relay.memory.rows.usage import DailyUse, SaidAnswer, ToolCall
@@ -33,10 +33,8 @@ class UsageCalls(Calls):
         """Records the use of a piece of work, once, however often it is called."""
 
     @rpc("answered_turn")
-    async def find_answered_turn(
-        self, bot_id: int, chat_id: int, topic_id: int, telegram_message_id: int, space: Space
-    ) -> int:
-        """Returns the turn of an answer in the chat (`telegram_message_id` 0: the last one there); 0 for none."""
+    async def find_answered_turn(self, bot_id: int, thread: Thread, telegram_message_id: int) -> int:
+        """Returns the turn of an answer in a thread (`telegram_message_id` 0: the last one there); 0 for none."""
 
     @rpc()
     async def answer_said(self, turn_id: int) -> SaidAnswer | None:

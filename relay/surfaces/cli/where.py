@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from relay.core.errors import DataRefused, NotFound, OutOfRange
 from relay.core.frozen import frozen
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.surfaces.chat.context import ChatContext
 
 
@@ -33,7 +33,7 @@ async def go_to(ctx: ChatContext, where: Where) -> ChatContext:
     topic = f", topic {where.topic}" if where.topic else ""
     nothing = f"Nothing has been said in the chat {where.chat}{topic} yet."
     try:
-        if not own and not (await ctx.store.sessions(space, where.chat, where.topic, 0, 1)).total:
+        if not own and not (await ctx.store.sessions(Thread(space, where.chat, where.topic), 0, 1)).total:
             raise NotFound(nothing)
     except DataRefused:  # no chat has a number beyond 64 bits
         raise OutOfRange(nothing) from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.memory.calls.base import Calls, encode_row, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.contexts.composition import (
@@ -40,7 +40,7 @@ class VersionCalls(Calls):
 
     @rpc()
     async def session_outline(
-        self, space: Space, chat_id: int, topic_id: int, session_id: int | None, source_id: int | None = None
+        self, thread: Thread, session_id: int | None, source_id: int | None = None
     ) -> SessionOutline | None:
         """Returns what a version of a session would be made from: its messages, or another version. `session_id` None:
         the thread's running session. None: the space has no such session."""
@@ -58,9 +58,7 @@ class VersionCalls(Calls):
         """Requests a version. Returns its id, which is the key of its job; None: there is nothing to make it from."""
 
     @rpc()
-    async def await_version(
-        self, space: Space, id: int, bot_id: int, chat_id: int, topic_id: int, user_id: int
-    ) -> bool:
+    async def await_version(self, thread: Thread, id: int, bot_id: int, user_id: int) -> bool:
         """Asks to be told in a chat when a version is ready. Returns False if it isn't being made."""
 
     @rpc()
@@ -123,9 +121,7 @@ class VersionCalls(Calls):
         )
 
     @rpc()
-    async def keepits(
-        self, space: Space, session_id: int | None, offset: int, limit: int, chat_id: int = 0, topic_id: int = 0
-    ) -> KeepitPage:
+    async def keepits(self, thread: Thread, session_id: int | None, offset: int, limit: int) -> KeepitPage:
         """Returns a session's markers, or those of a thread, the most important first."""
 
     @rpc()
@@ -136,9 +132,7 @@ class VersionCalls(Calls):
     async def keep_it(
         self,
         turn: ClaimedTurn,
-        space: Space,
-        chat_id: int,
-        topic_id: int,
+        thread: Thread,
         user_id: int,
         may: bool,
         keep: Mapping[str, object],
@@ -180,19 +174,17 @@ class VersionCalls(Calls):
         """Returns a composition of a space. `which`: `{id}` or `{name, chat_id, topic_id}`; `rows`: with its text."""
 
     @rpc()
-    async def compositions(self, space: Space, chat_id: int, topic_id: int, offset: int, limit: int) -> CompositionPage:
+    async def compositions(self, thread: Thread, offset: int, limit: int) -> CompositionPage:
         """Returns a page of a space's compositions, a thread's first."""
 
     @rpc()
     async def composable_sessions(
-        self, space: Space, chat_id: int, topic_id: int, everywhere: bool, offset: int, limit: int
+        self, thread: Thread, everywhere: bool, offset: int, limit: int
     ) -> ComposableSessions:
         """Returns a page of the sessions of a thread, or of the whole space, that can be composed."""
 
     @rpc()
-    async def use_composition(
-        self, space: Space, chat_id: int, topic_id: int, composition_id: int
-    ) -> SessionEnd | Refusal:
+    async def use_composition(self, thread: Thread, composition_id: int) -> SessionEnd | Refusal:
         """Ends a thread's session and begins a new one with a composition."""
 
     @rpc()

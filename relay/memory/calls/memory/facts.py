@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.memory.calls.base import Calls, rpc
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import Changed, ChangePage, ChangePlace, MemoryChange, MemoryPast
@@ -93,13 +93,11 @@ class FactCalls(Calls):
         whose memory has changed again stays applied."""
 
     @rpc()
-    async def controls(self, space: Space, chat_id: int, topic_id: int) -> Controls:
+    async def controls(self, thread: Thread) -> Controls:
         """Returns the switches of a space's memory and of a thread."""
 
     @rpc()
-    async def control(
-        self, space: Space, chat_id: int, topic_id: int, user_id: int, change: Mapping[str, object]
-    ) -> Controls:
+    async def control(self, thread: Thread, user_id: int, change: Mapping[str, object]) -> Controls:
         """Sets switches of a space (`{memory, paused_until}`) or thread (`{recalls, teaches}`); others stay. Returns
         the new state."""
 
@@ -127,9 +125,7 @@ class FactCalls(Calls):
         repeated turn continues. None: the number is wrong, and nothing was forgotten."""
 
     @rpc()
-    async def private(
-        self, space: Space, chat_id: int, topic_id: int, on: bool | None, user_id: int, may: bool = True
-    ) -> OffRecord:
+    async def private(self, thread: Thread, on: bool | None, user_id: int, may: bool = True) -> OffRecord:
         """Begins (True) or ends (False) an off-the-record session; None: only returns its state. `may`: this person may
         begin one, and end one that someone else began; without it, they may only end their own. Anything else is
         `refused`."""

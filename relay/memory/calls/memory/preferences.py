@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.memory.calls.base import Calls, rpc
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.turns.preferences import (
@@ -25,9 +25,7 @@ class PreferenceCalls(Calls):
     """Feedback, preferences and estimates of one person in a space."""
 
     @rpc()
-    async def feedback(
-        self, space: Space, chat_id: int, topic_id: int, user_id: int, input: Mapping[str, object]
-    ) -> FeedbackResult:
+    async def feedback(self, thread: Thread, user_id: int, input: Mapping[str, object]) -> FeedbackResult:
         """Stores what a person says about an answer, or about all answers: `{kind, about, value, source,
         observations}`.
 
@@ -56,7 +54,7 @@ class PreferenceCalls(Calls):
         """Adds a reason for a choice, or removes it. None: nothing was chosen within the last two minutes."""
 
     @rpc()
-    async def preferences(self, space: Space, chat_id: int, topic_id: int, user_id: int) -> Preferences:
+    async def preferences(self, thread: Thread, user_id: int) -> Preferences:
         """Returns all preferences of a person, and their switches here."""
 
     @rpc()
@@ -83,9 +81,7 @@ class PreferenceCalls(Calls):
         wrong."""
 
     @rpc()
-    async def preference_control(
-        self, space: Space, chat_id: int, topic_id: int, user_id: int, change: Mapping[str, object]
-    ) -> Preferences:
+    async def preference_control(self, thread: Thread, user_id: int, change: Mapping[str, object]) -> Preferences:
         """Sets the switches of preferences in a space (`{preferences, paused_until}`) or a thread (`{here}`)."""
 
     @rpc()

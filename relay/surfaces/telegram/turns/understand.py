@@ -11,7 +11,7 @@ from relay.core import metrics
 from relay.core.errors import MessengerError
 from relay.core.frozen import frozen
 from relay.core.limits import MESSAGE_LENGTH
-from relay.core.models import Incoming, Space
+from relay.core.models import Incoming, Space, Thread
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
 from relay.memory.contexts.markers import marker_notes
@@ -168,7 +168,8 @@ async def find_replied_turn(message: Message, place: Place, space: Space, bot: B
     target = message.reply_to_message
     if target is None or target.forum_topic_created:
         return None
-    return await store.find_answered_turn(bot.id, place.chat_id, place.topic_id, target.message_id, space) or None
+    thread = Thread(space, place.chat_id, place.topic_id)
+    return await store.find_answered_turn(bot.id, thread, target.message_id) or None
 
 
 async def late(turn: ClaimedTurn, place: Place, space: Space, answered: int | None, store: Store) -> ParsedTurn:
