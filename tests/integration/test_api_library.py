@@ -13,7 +13,7 @@ from tests.integration.api import fails, open_api
 from tests.integration.conftest import Sql
 from tests.integration.library import add_marker, add_version, compose
 from tests.integration.long_session import LongSession, long_session
-from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver
+from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, dm
 
 Json = dict[str, Any]
 
@@ -228,7 +228,7 @@ async def test_sessions_are_suggested_for_a_query(
     driver: TurnDriver, api: httpx.AsyncClient, stranger: httpx.AsyncClient, sql: Sql
 ) -> None:
     await driver.exchange(ADA, "The gate is painted vermilion.", "A fine colour.")
-    await driver.store.new_session(Space("private", owner_id=ADA), ADA, 0, "")
+    await driver.store.new_session(dm(ADA), "")
     await driver.exchange(ADA, "Good morning.", "Hello.")
     [(thread, session)] = await sql("select thread_id, min(id) from session group by 1")
     asked: Json = {"query": "a vermilion gate", "projectId": f"t{thread}"}

@@ -12,7 +12,7 @@ from relay.core.models import Space
 from relay.memory.store import Store
 from tests.integration.api import open_api, refused
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, fact, group, private
+from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, dm, fact, group, private
 
 Json = dict[str, Any]
 ABSENT = "999999"
@@ -280,7 +280,7 @@ async def test_a_groups_memory_is_open_to_members_and_changed_by_its_subjects(
 
 
 async def test_no_memory_is_added_while_memory_is_off(driver: TurnDriver, store: Store) -> None:
-    await store.control(private(ADA), ADA, 0, ADA, {"memory": "off"})
+    await store.control(dm(ADA), ADA, {"memory": "off"})
     async with open_api(store) as api:
         await refused(
             api.post("/api/memories", json={"text": "Likes tea"}), 409, "conflict", "memory is off or paused."
@@ -290,10 +290,10 @@ async def test_no_memory_is_added_while_memory_is_off(driver: TurnDriver, store:
 
 
 async def test_no_memory_is_added_off_the_record(driver: TurnDriver, store: Store) -> None:
-    await store.private(private(ADA), ADA, 0, True, ADA)
+    await store.private(dm(ADA), True, ADA)
     async with open_api(store) as api:
         add = {"json": {"text": "Likes tea"}}
         await refused(api.post("/api/memories", **add), 409, "conflict", "this conversation is off the record.")
         assert await driver.known(private(ADA)) == []
-        await store.private(private(ADA), ADA, 0, False, ADA)
+        await store.private(dm(ADA), False, ADA)
         assert (await api.post("/api/memories", **add)).status_code == 201
