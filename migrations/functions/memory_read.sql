@@ -115,7 +115,9 @@ begin
         'memories', (
             select coalesce(jsonb_agg(to_jsonb(m) - 'derivation' - 'evidence'
                 || jsonb_build_object('subject',
-                    coalesce((select relay.called_in(own)) ->> m.subject_id::text, m.subject)) order by m.id desc), '[]')
+                    coalesce((select relay.called_in(own)) ->> m.subject_id::text, m.subject),
+                    'session', (select s.title from session s where s.id = m.session_id and s.space_id = own))
+                order by m.id desc), '[]')
             from memory m where m.id = any (page)));
 end $$;
 

@@ -168,6 +168,24 @@ async def test_undo_is_sent_once_and_offered_again_if_it_fails_and_the_focus_is_
         await expect(page.locator("dt", has_text="Next")).to_have_count(0)
 
 
+async def test_a_deleted_intent_can_be_brought_back(browser: Browser, origin: str, api: PlayedApi) -> None:
+    intent = {"id": "3", "about": "dentist", "text": "the card", "used": 0, "most": 3, "expiresAt": AT}
+    api.answers = {
+        "GET /reminders": [(200, {"reminders": [], "total": 0, "next": None})],
+        "GET /reminders/intents": [(200, {"intents": one}) for one in ([intent], [], [intent])],
+        "DELETE /reminders/intents/3": [DONE],
+        "PATCH /reminders/intents/3": [DONE],
+    }
+    async with opened(browser, origin, api, "#/reminders?link=once", ready=".row", size=PHONE) as here:
+        page = here.page
+        await page.get_by_label("Actions").click()
+        await page.get_by_role("menuitem", name="Delete").click()
+        await expect(page.locator(".row")).to_have_count(0)
+        await page.locator(".toast", has_text="the card").get_by_role("button", name="Undo").click()
+        await expect(page.locator(".row", has_text="the card")).to_be_visible()
+        assert ("PATCH /reminders/intents/3", {"deleted": False}) in [(call, body) for call, _, body in api.calls]
+
+
 async def test_what_was_typed_for_one_reminder_is_not_in_the_dialog_of_another_with_the_same_text(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
@@ -350,6 +368,30 @@ async def test_a_refused_setting_is_explained_beside_it_and_shows_what_holds(
         await expect(tokens).to_be_checked()
         await size.fill("2GB")
         await expect(told).to_have_count(3)
+
+
+async def test_an_answer_shows_its_formulas_as_such_and_is_copied_as_it_was_said(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    blocks = ("$$\\sigma = \\frac{M}{W}$$\n", "\\[\nq = 2 \\\\[2pt]\n\\]\n", "$$ never closed\n\n")
+    said = (
+        f"Take \\(q l^2\\) and $x_1$, from $5 to $7, or 5$ = 7$:\n{blocks[0]}\n{blocks[1]}Done at **$3**.\n{blocks[2]}"
+        f"Plain again. {'$' + '^' * 50_000}"
+    )
+    message = {"messageUuid": "m2", "role": "assistant", "name": None, "text": said, "at": AT, "untrusted": False}
+    api.answers = {
+        "GET /memory/sessions/1/messages": [(200, {"messages": [message], "total": 1, "next": None})],
+        "GET /memory/sessions/1/keepits": [(200, {"markers": [], "total": 0, "next": None})],
+    }
+    async with opened(browser, origin, api, "#/sessions/1/original?link=once", ready=".said", size=PHONE) as here:
+        words = here.page.locator(".words")
+        await expect(words.locator("code")).to_have_text(["q l^2", "x_1"])
+        assert await words.locator(".formula").all_text_contents() == [*blocks]
+        label = await words.locator(".formula").first.evaluate("one => getComputedStyle(one, '::before').content")
+        assert label == '"Formula in TeX"'
+        assert await words.text_content() == said
+        assert await here.find_overflow() == []
+        assert await here.find_violations() == []
 
 
 async def test_an_answer_shows_its_code_and_tables_and_is_copied_as_it_was_said(

@@ -41,6 +41,8 @@ class MemoryLine:
 class ListedMemory(MemoryLine):
     """A memory in a list, with what the person who reads it may do."""
 
+    session: str | None = None
+    """The title of the conversation it was learned in, if that belongs to the same space."""
     yours: bool = False
     """They may change it."""
     editable: bool = False

@@ -3,7 +3,7 @@
 
 import { html, useEffect, useState } from "../lib/preact.js";
 import { patch, post, put, remove } from "../kit/api.js";
-import { moment, month } from "../kit/format.js";
+import { date, moment, month } from "../kit/format.js";
 import { useEvents, useFetch, useList, useSelection, useShortcut } from "../kit/hooks.js";
 import { link, navigate, setQuery } from "../kit/router.js";
 import { ask, Badge, Button, Chips, confirm, Dialog, Empty, List, Notice, Page, Row, Search, Select, Text, toast } from "../kit/ui.js";
@@ -115,7 +115,7 @@ function Found({ list, known, query, reload, add }) {
           <${Button} small kind="quiet" onClick=${stop}>Cancel</>`
         : html`<${Button} small kind="quiet" icon="check" onClick=${() => setPicking(true)}>Select</>`}</div></div>`}
     <${List} list=${list} label="Memories" group=${(row) => month(row.createdAt)} empty=${html`<${Nothing} query=${query} add=${add} />`}
-      row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, row.subject]}
+      row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, row.subject, date(row.createdAt), row.session && `“${row.session}”`]}
         href=${link(`/memory/${row.id}`)} actions=${actionsOf(row, change(row), forget(row))} selected=${picked.has(row.id)} onSelect=${picking && row.yours ? () => picked.toggle(row.id) : undefined} />`} />
     ${merging && html`<${Merge} rows=${merging} onClose=${() => setMerging(null)} then=${(made) => { setMerging(null); stop(); reload(); navigate(`/memory/${made.memory.id}`); }} />`}`;
 }

@@ -96,7 +96,11 @@ function Intents() {
   if (!found.data?.intents.length) return null;
   const end = async (one) => {
     await remove(`/reminders/intents/${one.id}`);
-    toast("Deleted.");
+    const undo = async () => {
+      await patch(`/reminders/intents/${one.id}`, { deleted: false });
+      found.reload();
+    };
+    toast(`Deleted: ${one.text}`, { action: "Undo", run: undo });
     found.reload();
   };
   return html`<section class="stack tight"><h2>When you mention something</h2><div class="list" role="list" aria-label="When you mention something">${found.data.intents.map((one) => html`

@@ -9,19 +9,29 @@ const SIGNS = /##keepit\d+\.\d\d##[ \t]?|[ \t]?##\/keepit##/gi;
 const KINDS = [["head", /^#{1,6} /], ["quoted", /^> ?/], ["table", /^ *\|.*\|\s*$/], ["plain", /^/]];
 const BLANK = /^[ |:-]+$/;
 // \x60 is a backtick.
-const INLINE = /(\*\*|\x60)(?=\S)(.+?)\1/g;
+const INLINE = /(\*\*|\x60)(?=\S)(.+?)(\1)|(\\\()(.{1,400}?)(\\\))|(\$\$?)([^\s$](?:[^$]{0,400}[^\s$])?)(\7)(?![\w$])/g;
+// Between dollar signs; others are amounts.
+const LIKE_FORMULA = /[\\^_=]/;
+const FORMULAS = { $$: "$$", "\\[": "\\]" };
+const FORMULA = /^ *(\$\$|\\\[)/;
+const ITS_SIGNS = /(^ *(?:\$\$|\\\[)|(?:\$\$|\\\])\s*$)/;
 const FENCE = /^ *(\x60{3,}|~{3,})/;
 
 /** The lines of a text in blocks of one kind: [[kind, lines], …]. */
 function blocksOf(text) {
   const blocks = [];
   let fence = "";
+  let end = ""; // of a formula
   for (const line of text.match(/[^\n]*\n|[^\n]+/g) || []) {
-    const [, opened] = FENCE.exec(line) || [];
-    const kind = fence || opened ? "code" : KINDS.find(([, begins]) => begins.test(line))[0];
-    if (blocks.at(-1)?.[0] === kind && !(opened && !fence)) blocks.at(-1)[1].push(line);
+    const [, opened] = (!end && FENCE.exec(line)) || [];
+    const [, begun] = (!fence && !end && FORMULA.exec(line)) || [];
+    const kind = end || begun ? "formula" : fence || opened ? "code" : KINDS.find(([, begins]) => begins.test(line))[0];
+    if (blocks.at(-1)?.[0] === kind && !(opened && !fence) && !begun) blocks.at(-1)[1].push(line);
     else blocks.push([kind, [line]]);
     if (opened) fence = fence ? (opened.startsWith(fence) ? "" : fence) : opened;
+    if (begun) end = FORMULAS[begun];
+    // An empty line ends one that isn't closed.
+    if (end && (!line.trim() || line.slice(begun ? line.indexOf(begun) + 2 : 0).includes(end))) end = "";
   }
   return blocks;
 }
@@ -49,9 +59,10 @@ export function Said({ text: said, passages = [] }) {
     const parts = [before && sign(before)];
     let end = before.length;
     for (const found of line.matchAll(INLINE)) {
-      if (found.index < end) continue;
-      const [all, mark, words] = found;
-      parts.push(put(line.slice(end, found.index)), sign(mark), html`<${mark === "**" ? "strong" : "code"}>${put(words)}</>`, sign(mark));
+      const [all, ...groups] = found;
+      const [begin, words, close] = groups.filter((one) => one !== undefined);
+      if (found.index < end || (begin.startsWith("$") && !LIKE_FORMULA.test(words))) continue;
+      parts.push(put(line.slice(end, found.index)), sign(begin), html`<${begin === "**" ? "strong" : "code"}>${put(words)}</>`, sign(close));
       end = found.index + all.length;
     }
     return [...parts, put(line.slice(end))];
@@ -64,6 +75,7 @@ export function Said({ text: said, passages = [] }) {
   };
   const draw = {
     code: (lines) => html`<pre tabindex="0" dir="ltr">${lines.map((line) => (FENCE.test(line) ? sign : put)(line))}</pre>`,
+    formula: (lines) => html`<pre class="formula" tabindex="0" dir="ltr">${lines.map((line) => line.split(ITS_SIGNS).map((part, nr) => (nr % 2 ? sign : put)(part)))}</pre>`,
     table: (lines) => html`<div class="scroll" tabindex="0"><table>${lines.map((line, nr) => row(line, !nr))}</table></div>`,
     head: (lines) => html`<div><strong>${lines.map((line) => inline(line, KINDS[0][1]))}</strong></div>`,
     quoted: (lines) => html`<div class="quote">${lines.map((line) => inline(line, KINDS[1][1]))}</div>`,
