@@ -6,12 +6,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from relay.core.program import find_program
 from relay.surfaces.cli.cli import cli
+from relay.surfaces.cli.command_list import read_number
 
 run = CliRunner().invoke
 
@@ -38,6 +41,44 @@ def test_the_help_of_a_group_is_sorted_and_whole(group: str) -> None:
     assert len(names) > 1
     assert "..." not in listed
     assert "<" in listed or group == "db", "with arguments"
+
+
+def every_help(command: Any, name: str, parent: Any = None) -> dict[str, str]:
+    """Returns the help of a command and of those below it, by their words."""
+    ctx = command.make_context(name, [], parent=parent, resilient_parsing=True)
+    below = [every_help(command.get_command(ctx, one), one, ctx) for one in getattr(command, "commands", ())]
+    return {ctx.command_path: command.get_help(ctx)} | dict(one for each in below for one in each.items())
+
+
+def test_help_shows_no_types_of_python() -> None:
+    root = get_command(cli)
+    assert root.get_command(None, "memory")  # which imports the others
+    shown = every_help(root, "relay")
+    assert len(shown) > 90
+    for words, one in shown.items():
+        assert not re.search(r"<int|<str|list\[|range>|[{}%]|x<=|x>=|\[required|default: -1", one), words
+    assert "relay memory pin [OPTIONS] <number>" in shown["relay memory pin"]
+    assert "--user <number>" in shown["relay export"]
+    assert "[default: all]" in shown["relay memory rederive"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["memory", "pin", "x"], "Invalid value for 'number': “x” is not a number."),
+        (["export", "--user", "x"], "Invalid value for '--user': “x” is not a number."),
+        (["session", "list", "--offset=-3"], "“-3” should be greater than or equal to 0."),
+        (["memory", "rederive", "--since", "may"], "“may” is not a date, such as 2026-12-24."),
+    ],
+)
+def test_a_wrong_number_is_refused_in_plain_words(words: list[str], sentence: str) -> None:
+    done = run(cli, words)
+    assert done.exit_code == 2
+    assert sentence in done.stderr
+
+
+def test_a_number_may_have_its_sign() -> None:
+    assert read_number("#12") == read_number("12") == 12
 
 
 def test_the_version_option_and_command_print_the_same() -> None:

@@ -11,7 +11,6 @@ import typer
 
 from relay.commands.registry import Command
 from relay.surfaces.chat import COMMANDS
-from relay.surfaces.cli.command_list import VerbCommand
 from relay.surfaces.cli.owner import add_parameters, parameter
 from relay.surfaces.cli.shell import ready, run_work
 from relay.surfaces.cli.where import TERMINAL, Where
@@ -39,7 +38,7 @@ def add_chat_commands(cli: typer.Typer) -> None:
         if "cli" in command.surfaces and command.name not in GROUPS:
             usage = command.usage.removeprefix("[--erase] ")  # that is `relay memory erase` here
             start = chat_command(command.name, spelled(usage), YES, anywhere=command.name in ANYWHERE)
-            cli.command(command.name, cls=VerbCommand, help=_help(command))(start)
+            cli.command(command.name, help=_help(command))(start)
 
 
 def _help(command: Command) -> str:

@@ -12,7 +12,7 @@ import typer
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY, read_version, shows_colours
 from relay.core.settings import Settings, find_missing, load_with_errors, require
-from relay.surfaces.cli.command_list import Commands
+from relay.surfaces.cli.command_list import Commands, Shell
 from relay.surfaces.cli.shell import choose_loop as _choose_loop
 from relay.surfaces.cli.shell import log_as as _logging
 from relay.surfaces.cli.shell import ready as _ready
@@ -45,7 +45,7 @@ class Root(Commands):
         from relay.surfaces.cli.web.page import show_link
         from relay.surfaces.cli.web.token import token
 
-        others = typer.Typer(rich_markup_mode=None)
+        others = Shell(rich_markup_mode=None)
         others.add_typer(compose, name="compose")
         others.add_typer(database, name="db")
         others.add_typer(memory, name="memory")
@@ -58,7 +58,7 @@ class Root(Commands):
         self.commands = {**typer.main.get_group(others).commands, **self.commands}
 
 
-cli = typer.Typer(
+cli = Shell(
     cls=Root,
     help="A self-hosted Telegram assistant on Claude that remembers.",
     no_args_is_help=True,

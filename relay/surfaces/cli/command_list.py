@@ -1,13 +1,35 @@
-"""`--help`: lists the commands alphabetically, each with its arguments and its full help."""
+"""`--help` and usage errors: commands are listed alphabetically, each with its arguments and its full help."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 import typer
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from typer.core import TyperCommand, TyperGroup
 
+from relay.core.text import shorten
 from relay.surfaces.cli.output import allow_json
+
+Run = TypeVar("Run", bound=Callable[..., Any])
+TYPES = {"int": "number", "int range": "number", "str": "text", "list[str]": "text", "%Y-%m-%d": "date"}
+"""What people read instead of the types of options."""
+NOTES = re.compile(r"\s*\[(?:(default: [^;\]]*)|[^\]]*)[^\]]*\]$")
+"""What Typer adds to the help of a parameter. The usage shows what is required, and an error names the bounds."""
+
+
+def read_number(word: str) -> int:
+    """Parses a number that people read with or without its sign: 12 or #12. Raises `BadParameter`."""
+    number = word.removeprefix("#")
+    if not re.fullmatch("[0-9]+", number):
+        raise typer.BadParameter(f"“{shorten(word, 40)}” is not a number.")
+    return int(number)
+
+
+Number = Annotated[int, typer.Argument(parser=read_number)]
 
 
 class Commands(TyperGroup):
@@ -42,19 +64,67 @@ class CommandsOrWords(Commands):
         return super().resolve_command(ctx, args if known else [self.fallback, *args])
 
 
-def make_group(about: str, fallback: str = "", kind: type[CommandsOrWords] = CommandsOrWords) -> typer.Typer:
-    """Makes a group of commands. `fallback`: the command that takes other words, or none."""
-    if not fallback:
-        return typer.Typer(cls=Commands, help=about, no_args_is_help=True)
-    return typer.Typer(cls=type("Words", (kind,), {"fallback": fallback}), callback=allow_json, help=about)
-
-
-class VerbCommand(TyperCommand):
-    """A command whose words are described in its usage, not one by one."""
+class ShellCommand(TyperCommand):
+    """A command of ours. Its help shows arguments as the list of commands does, and no types of Python."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Returns the arguments for the list."""
+        """Returns the options and arguments for the usage."""
         return ["[OPTIONS]", *arguments(self)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes what the arguments and options mean."""
+        for kind, title in (("argument", "Arguments"), ("option", "Options")):
+            params = [one for one in self.get_params(ctx) if one.param_type_name == kind]
+            if rows := [row for one in params if (row := _row(one, ctx)) is not None]:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the arguments. A wrong number is refused with a sentence of ours."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if isinstance(error.__cause__, ValidationError):
+                error.message = _problem(error.__cause__.errors()[0], error.param)
+            raise
+
+
+def _row(param: Any, ctx: Any) -> tuple[str, str] | None:
+    """Returns a parameter and its help. None: it is not described, or its help says nothing."""
+    if (found := param.get_help_record(ctx)) is None:
+        return None
+    name, about = found
+    about = NOTES.sub(lambda note: f"  [{note[1]}]" if note[1] else "", about)
+    if param.param_type_name == "argument":
+        return (_argument(param).strip("[]"), about) if about else None
+    return re.sub(r"<(.+?)>", lambda kind: f"<{TYPES.get(kind[1], kind[1])}>", name), about
+
+
+def _problem(problem: ErrorDetails, param: Any) -> str:
+    """Says what is wrong with a parameter's value, from Pydantic's description."""
+    value = f"“{shorten(str(problem['input']), 40)}”"
+    if problem["type"].startswith("int_"):
+        return f"{value} is not a number."
+    if param.type_descriptor.is_datetime:
+        return f"{value} is not a date, such as 2026-12-24."
+    return f"{problem['msg'].replace('Input', value)}."
+
+
+class Shell(typer.Typer):
+    """Typer, for commands of ours."""
+
+    def command(  # type: ignore[override]
+        self, name: str | None = None, *, help: str | None = None
+    ) -> Callable[[Run], Run]:
+        """Declares a command."""
+        return super().command(name, cls=ShellCommand, help=help)
+
+
+def make_group(about: str, fallback: str = "", kind: type[CommandsOrWords] = CommandsOrWords) -> Shell:
+    """Makes a group of commands. `fallback`: the command that takes other words, or none."""
+    if not fallback:
+        return Shell(cls=Commands, help=about, no_args_is_help=True)
+    return Shell(cls=type("Words", (kind,), {"fallback": fallback}), callback=allow_json, help=about)
 
 
 def arguments(command: Any) -> list[str]:

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from relay.core.settings import require
+from relay.surfaces.cli.command_list import Shell
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.shell import ready, run_result
 
-operations = typer.Typer()
+operations = Shell()
 
 
 @operations.command()

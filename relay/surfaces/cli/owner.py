@@ -19,7 +19,7 @@ Command = Callable[[ChatContext], Awaitable[Any]]
 Lines = Callable[[ChatContext, Any], str]
 """Renders a result for people."""
 Chat = Annotated[int | None, typer.Option("--chat", help="The chat's id (by default, the terminal's).")]
-Topic = Annotated[int, typer.Option("--topic", help="The id of a topic in that chat.")]
+Topic = Annotated[int, typer.Option("--topic", show_default=False, help="The id of a topic in that chat.")]
 PAGE = 100
 """How many rows a list has."""
 

@@ -34,7 +34,7 @@ from relay.memory.rows.contexts.composition import (
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.composition import composed_page, describe_begun
 from relay.surfaces.cli.chat_commands import YES, chat_command, spelled
-from relay.surfaces.cli.command_list import VerbCommand, make_group
+from relay.surfaces.cli.command_list import make_group
 from relay.surfaces.cli.contexts.session import find
 from relay.surfaces.cli.owner import owner_command, plain
 
@@ -42,7 +42,7 @@ Name = Annotated[str, typer.Argument(help="Its name.")]
 
 
 compose = make_group("Put past sessions together to begin a new one.", "choose")
-compose.command("choose", cls=VerbCommand, help="Choose past sessions step by step, as /compose does.")(
+compose.command("choose", help="Choose past sessions step by step, as /compose does.")(
     chat_command("compose", spelled("[name]"), YES, anywhere=True)
 )
 

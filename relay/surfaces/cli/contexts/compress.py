@@ -26,7 +26,7 @@ from relay.surfaces.cli.owner import Chat, Topic, owner_command, plain, run
 from relay.surfaces.cli.where import Where
 
 Folder = Annotated[Path | None, typer.Option("--to", help="Write its .md and .jsonl into this folder, too.")]
-Id = Annotated[str, typer.Argument(help="Its id: 34 or '#34'.", metavar="VERSION")]
+Id = Annotated[str, typer.Argument(help="Its id: 34 or '#34'.", metavar="<version>")]
 
 
 @session.command()

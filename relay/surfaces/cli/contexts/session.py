@@ -12,7 +12,7 @@ from relay.core.program import RELAY
 from relay.core.text import parse_number, shorten
 from relay.surfaces.cli.command_list import make_group
 
-Name = Annotated[str, typer.Argument(help="Its number in the list, or its id: #12.", metavar="SESSION")]
+Name = Annotated[str, typer.Argument(help="Its number in the list, or its id: #12.", metavar="<session>")]
 Offset = Annotated[int, typer.Option(help="Skip this many.", min=0)]
 __all__ = ["Name", "Offset", "find", "session", "version_id"]
 

@@ -64,7 +64,7 @@ async def compare(ctx: ChatContext, name: Name, one: Version, other: Version) ->
 @session.command()
 def prune(
     name: Name,
-    which: Annotated[list[str], typer.Argument(help="Their numbers or names: v001 v002.", metavar="VERSIONS")],
+    which: Annotated[list[str], typer.Argument(help="Their numbers or names: v001 v002.", metavar="<version>…")],
     yes: Annotated[bool, typer.Option("--yes", help="Drop them. Otherwise, only show them.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Drop even those that a running conversation uses.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what was pruned, by the id that was shown.")] = False,

@@ -18,6 +18,7 @@ from relay.memory.rows.changes import Changed
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.cli.chat_commands import chat_command
+from relay.surfaces.cli.command_list import Number
 from relay.surfaces.cli.memory.group import confirm_reset, find_number, memory
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.owner import owner_command, parameter, run
@@ -37,7 +38,7 @@ memory.command("forget", help="Forget a memory by its number or words; job* firs
 
 def _add_decision(decision: Decision, about: str) -> None:
     @memory.command(decision, help=f"{about}, by its number.")
-    def start(change: int, as_json: AsJson = False) -> None:
+    def start(change: Number, as_json: AsJson = False) -> None:
         _decide(change, decision, as_json)
 
 
@@ -69,7 +70,8 @@ def _decide(change: int, decision: Decision, as_json: bool) -> None:
 async def reset(
     ctx: ChatContext,
     number: Annotated[
-        int, typer.Option("--yes", help="The number of memories, to confirm that all are forgotten.")
+        int,
+        typer.Option("--yes", show_default=False, help="The number of memories, to confirm that all are forgotten."),
     ] = -1,
 ) -> ForgottenAll:
     """Forget everything. Needs --yes with the number of memories."""
@@ -85,21 +87,21 @@ def _describe(_: ChatContext, done: Changed) -> str:
 
 @memory.command()
 @owner_command(_describe)
-async def edit(ctx: ChatContext, number: int, text: list[str]) -> Changed:
+async def edit(ctx: ChatContext, number: Number, text: list[str]) -> Changed:
     """Replace a memory's wording."""
     return await _patch(ctx, number, MemoryPatch(text=" ".join(text)))
 
 
 @memory.command()
 @owner_command(_describe)
-async def pin(ctx: ChatContext, number: int) -> Changed:
+async def pin(ctx: ChatContext, number: Number) -> Changed:
     """Put a memory first in every prompt."""
     return await _patch(ctx, number, MemoryPatch(pinned=True))
 
 
 @memory.command()
 @owner_command(_describe)
-async def unpin(ctx: ChatContext, number: int) -> Changed:
+async def unpin(ctx: ChatContext, number: Number) -> Changed:
     """Unpin a memory."""
     return await _patch(ctx, number, MemoryPatch(pinned=False))
 
@@ -112,8 +114,10 @@ async def _patch(ctx: ChatContext, number: int, patch: MemoryPatch) -> Changed:
 @owner_command(_describe)
 async def restore(
     ctx: ChatContext,
-    number: int,
-    wording: Annotated[int, typer.Option(help="A change's number: restore what it said before.")] = 0,
+    number: Number,
+    wording: Annotated[
+        int, typer.Option(show_default=False, help="A change's number: restore what it said before.")
+    ] = 0,
 ) -> Changed:
     """Bring back a memory that was retired or replaced, or (--wording) what it said before a change."""
     return (await restore_memory(ctx, await find_number(ctx, number), wording or None)).changed
@@ -121,7 +125,7 @@ async def restore(
 
 @memory.command()
 @owner_command(_describe)
-async def merge(ctx: ChatContext, first: int, second: int, text: list[str]) -> Changed:
+async def merge(ctx: ChatContext, first: Number, second: Number, text: list[str]) -> Changed:
     """Replace two memories, by their numbers, with one that has this text."""
     ids = [await find_number(ctx, number) for number in (first, second)]
     return (await merge_memories(ctx, ids, " ".join(text))).changed

@@ -17,6 +17,7 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.controls import describe_switches
 from relay.surfaces.chat.times import moment
 from relay.surfaces.cli.chat_commands import chat_command, run_command_line
+from relay.surfaces.cli.command_list import Number
 from relay.surfaces.cli.memory.group import Words, find_number, memory
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.owner import PAGE, owner_command, plain, run
@@ -114,6 +115,6 @@ def _describe_past(ctx: ChatContext, past: MemoryPast) -> str:
 
 @memory.command()
 @owner_command(_describe_past)
-async def history(ctx: ChatContext, number: int) -> MemoryPast:
+async def history(ctx: ChatContext, number: Number) -> MemoryPast:
     """Show the history of a memory by its number, newest first."""
     return (await list_past(ctx, await find_number(ctx, number), limit=PAGE)).past

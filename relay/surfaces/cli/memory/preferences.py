@@ -24,7 +24,7 @@ from relay.memory.rows.turns.preferences import FeedbackResult, Preferences
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.preferences.preferences import read_here
 from relay.surfaces.cli.chat_commands import YES, chat_command, spelled
-from relay.surfaces.cli.command_list import VerbCommand, make_group
+from relay.surfaces.cli.command_list import make_group
 from relay.surfaces.cli.memory.group import confirm_reset
 from relay.surfaces.cli.owner import owner_command
 
@@ -32,9 +32,9 @@ USAGE = "[prefer|avoid <words> | show <n> | on | off | pause 2h]"
 
 
 preferences = make_group("How you like answers, and what taught Relay that.", "list")
-preferences.command(
-    "list", cls=VerbCommand, help="List preferences, or change them as in the chat: prefer short answers."
-)(chat_command("preferences", spelled(USAGE), YES))
+preferences.command("list", help="List preferences, or change them as in the chat: prefer short answers.")(
+    chat_command("preferences", spelled(USAGE), YES)
+)
 
 
 @preferences.command()
@@ -57,7 +57,8 @@ async def forget(
 async def reset(
     ctx: ChatContext,
     number: Annotated[
-        int, typer.Option("--yes", help="The number of preferences, to confirm that all are forgotten.")
+        int,
+        typer.Option("--yes", show_default=False, help="The number of preferences, to confirm that all are forgotten."),
     ] = -1,
 ) -> ResetPreferences:
     """Forget all of them. Needs --yes with their number."""
