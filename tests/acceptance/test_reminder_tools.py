@@ -136,11 +136,17 @@ async def test_the_limits_of_a_mention_can_be_said_and_the_model_ends_it(bot: Sh
 async def test_why_says_where_an_unasked_message_comes_from(bot: SharedBot) -> None:
     ada, dm = bot.person()
     await bot.ask(dm, ada, "good day")
-    await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the koi")
+    await bot.ask(dm, ada, "/remind in 1 day at 9:00 to feed the koi")
     await bring_near(bot, "feed the koi")
     came = await bot.tg.wait_for(
         lambda: next((one for one in bot.tg.messages(dm) if one.text == "⏰ feed the koi"), None), 20
     )
+    # Its number in the chat is stored once Telegram has confirmed it, just after it is shown.
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    await shared_relay.until(
+        "select exists (select from relay.posted where chat_id = %s and telegram_message_id = %s)",
+        dm.id, came.message_id,
+    )  # fmt: skip
     said = (await bot.ask(dm, ada, "/why", reply_to=came)).text
     assert "it is your reminder of 20" in said
     assert "No model was asked." in said

@@ -29,7 +29,7 @@ async def told(bot: SharedBot, dm: Chat, text: str) -> StoredMessage:
 
 async def test_a_reminder_is_sent_once_and_can_be_snoozed_and_done(bot: SharedBot) -> None:
     ada, dm = bot.person()
-    made = await bot.ask(dm, ada, "/remind tomorrow 9:00 to call the dentist")
+    made = await bot.ask(dm, ada, "/remind in 1 day at 9:00 to call the dentist")
     assert made.text == "⏰ call the dentist\ntomorrow 9:00"
     assert [one["type"] for one in made.raw["entities"]] == ["date_time"]
     assert list(made.buttons) == ["↶ Undo", "✎ Edit", "1 h later"]
@@ -68,7 +68,7 @@ async def test_undo_takes_back_a_postponement_of_what_comes_every_hour(bot: Shar
 async def test_a_reminder_of_several_lines_keeps_them(bot: SharedBot) -> None:
     ada, dm = bot.person()
     text = "Shopping (*big*):\nmilk\n6 eggs"
-    made = await bot.ask(dm, ada, f"/remind tomorrow 9:00 {text}")
+    made = await bot.ask(dm, ada, f"/remind in 1 day at 9:00 {text}")
     assert made.text == f"⏰ {text}\ntomorrow 9:00"
     assert "Shopping (*big*): milk 6 eggs" in (await bot.ask(dm, ada, "/reminders")).text
     await bring_near(bot, text)
@@ -79,7 +79,7 @@ async def test_a_reminder_of_several_lines_keeps_them(bot: SharedBot) -> None:
 
 async def test_a_snooze_is_sent_however_long_ago_the_reminder_was_due(bot: SharedBot) -> None:
     ada, dm = bot.person()
-    await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the hens")
+    await bot.ask(dm, ada, "/remind in 1 day at 9:00 to feed the hens")
     await bring_near(bot, "feed the hens")
     came = await bot.tg.wait_for(
         lambda: next((one for one in bot.tg.messages(dm) if one.text == "⏰ feed the hens"), None), 20
@@ -160,14 +160,14 @@ async def test_an_answer_takes_the_buttons_from_a_question(bot: SharedBot, how: 
 async def test_a_person_can_answer_a_reminder(bot: SharedBot) -> None:
     ada, dm = bot.person()
     await bot.ask(dm, ada, "good evening to you")
-    await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the axolotl")
+    await bot.ask(dm, ada, "/remind in 1 day at 9:00 to feed the axolotl")
     await bring_near(bot, "feed the axolotl")
     await bot.tg.wait_for(lambda: "⏰ feed the axolotl" in [one.text for one in bot.tg.messages(dm)], 20)
     await bot.ask(dm, ada, "tell me more about that one")
     *_, before, _ = bot.prompt("more about that one").messages
     assert (before["role"], "feed the axolotl" in str(before)) == ("assistant", True)
     await bot.ask(dm, ada, "/new")
-    await bot.ask(dm, ada, "/remind tomorrow 9:00 to feed the newt")
+    await bot.ask(dm, ada, "/remind in 1 day at 9:00 to feed the newt")
     await bring_near(bot, "feed the newt")
     await bot.tg.wait_for(lambda: "⏰ feed the newt" in [one.text for one in bot.tg.messages(dm)], 20)
     await bot.ask(dm, ada, "tell me more of the second one")
@@ -211,8 +211,8 @@ async def test_an_unclear_reminder_is_questioned(bot: SharedBot) -> None:
         ("2020-01-01 9:00 x", "That time has passed"),
         ("30 february 9:00 x", "That day or hour doesn't exist"),
         ("every 10 seconds x", "too often"),
-        ("tomorrow 9:00", "What should I remind you of?"),
-        (f"tomorrow 9:00 {'x' * 1100}", "a reminder can have at most 1000"),
+        ("in 1 day at 9:00", "What should I remind you of?"),
+        (f"in 1 day at 9:00 {'x' * 1100}", "a reminder can have at most 1000"),
     ]:
         assert sentence in (await bot.ask(dm, ada, f"/remind {words}".strip())).text, words
     assert "You have no upcoming reminders" in (await bot.ask(dm, ada, "/reminders")).text

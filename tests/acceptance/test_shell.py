@@ -139,7 +139,7 @@ async def test_offline_chat_says_which_actions_need_a_model(shell: Shell) -> Non
 
 @pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
 async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shell: Shell) -> None:
-    asked = "I like plums\nand pears\n/digest now\n/invite Olga\n/remind tomorrow 9:00 tea\n\n"
+    asked = "I like plums\nand pears\n/digest now\n/invite Olga\n/remind in 1 day at 9:00 tea\n\n"
     made = await shell.given(asked, "chat", "--offline")
     assert "tomorrow 9:00\nNothing reminds you yet: that needs the Telegram bot" in made
     assert (

@@ -113,7 +113,7 @@ MARKED = {2: "1.00", 6: "0.80", 10: "0.50", 14: "0.65"}
 
 PREFERENCES = ("prefer short answers", "prefer metric units", "avoid exclamation marks", "avoid being asked back")
 REMINDERS = (
-    "tomorrow 9:00 to call the dentist",
+    "in 1 day at 9:00 to call the dentist",
     "every monday 8:00 bins out",
     "on 3 June 6:30 to leave for the airport",
 )

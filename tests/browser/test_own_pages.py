@@ -453,7 +453,7 @@ async def test_what_is_typed_while_a_reminder_is_made_stays(browser: Browser, si
         await here.go("/reminders")
         await here.page.route("**/api/reminders", delay)
         field = here.page.get_by_label("Remind me")
-        await field.fill("tomorrow 9:00 bins")
+        await field.fill("in 1 day at 9:00 bins")
         await here.page.keyboard.press("Enter")
         await field.fill("tomorrow 10:00 bread")
         await expect(row(here, "bins")).to_be_visible()

@@ -142,7 +142,7 @@ async def test_an_answer_written_anew_finds_reminders_as_they_were(
 
 
 async def test_a_reminder_changed_by_a_button_since_stays_changed(relay: Inside, script: Script) -> None:
-    made = await relay.tg.say(ADA, ADA, "/remind tomorrow 9:00 tea")
+    made = await relay.tg.say(ADA, ADA, "/remind in 1 day at 9:00 tea")
     await relay.settled()
     made = next(one for one in relay.tg.messages(ADA) if one.from_bot)
     [(number,)] = await relay.sql("select id from reminder")
@@ -189,7 +189,7 @@ async def test_a_turn_that_ended_its_process_each_time_is_set_aside_without_anot
 @pytest.mark.parametrize("error", [ModelRefused(), RuntimeError("it fails each time")])
 async def test_a_turn_without_an_answer_sets_nothing(relay: Inside, script: Script, error: Exception) -> None:
     """The person is told that it failed, and asks again."""
-    await relay.tg.say(ADA, ADA, "/remind tomorrow 9:00 tea")
+    await relay.tg.say(ADA, ADA, "/remind in 1 day at 9:00 tea")
     await relay.settled()
     [(number,)] = await relay.sql("select id from reminder")
     dentist = {"text": "Call the dentist", "at": "2031-03-01T18:00"}
@@ -215,7 +215,7 @@ async def test_a_line_says_that_a_change_was_withdrawn(relay: Inside, script: Sc
 
 
 async def test_a_button_that_runs_again_moves_its_reminder_once(relay: Inside) -> None:
-    made = await relay.tg.say(ADA, ADA, "/remind tomorrow 9:00 tea")
+    made = await relay.tg.say(ADA, ADA, "/remind in 1 day at 9:00 tea")
     await relay.settled()
     made = next(one for one in relay.tg.messages(ADA) if one.from_bot)
     relay.wire.watch = crash_once("editMessageText")

@@ -190,7 +190,7 @@ def test_lists_say_what_they_leave_out_and_that_nothing_matches(monkeypatch: pyt
 
 
 def test_a_file_that_is_not_written_exits_with_1(tmp_path: Path) -> None:
-    run("remind", "tomorrow", "9:00", "tea")
+    run("remind", "in", "1", "day", "at", "9:00", "tea")
     assert run("reminders", "ics")[0] == 0
     (tmp_path / "relay.ics").unlink()
     (tmp_path / ".relay.ics.partial").mkdir()

@@ -181,6 +181,36 @@ def test_a_day_that_a_month_lacks_is_its_last_day(said: str, words: str, days: l
     assert first_days(words, now, len(days)) == days
 
 
+@pytest.mark.parametrize(
+    ("said", "words", "choice"),
+    [
+        ("2026-11-26T00:30", "tomorrow 9:00 call mom", ("2026-11-26 09:00", "2026-11-27 09:00")),
+        ("2026-11-26T03:59", "morgen früh um 8 anrufen", ("2026-11-26 08:00", "2026-11-27 08:00")),
+        ("2026-11-26T00:30", "übermorgen 9:00 anrufen", ("2026-11-27 09:00", "2026-11-28 09:00")),
+        ("2026-11-27T08:00", "kommenden Freitag 9:00 Bericht", ("today 09:00", "2026-12-04 09:00")),
+        ("2026-11-27T08:00", "coming friday 9:00 report", ("today 09:00", "2026-12-04 09:00")),
+    ],
+)
+def test_which_day_is_asked(said: str, words: str, choice: tuple[str, str]) -> None:
+    read = read_phrase(words, datetime.fromisoformat(said).replace(tzinfo=BERLIN), BERLIN)
+    assert isinstance(read, Unclear)
+    assert all(one in read.question for one in choice)
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "day"),
+    [
+        ("2026-11-26T04:00", "tomorrow 9:00 call mom", "2026-11-27"),
+        ("2026-11-26T00:30", "today 9:00 call mom", "2026-11-26"),
+        ("2026-11-26T03:00", "tomorrow 2:30 call mom", "2026-11-27"),
+        ("2026-11-26T00:30", "in 1 day at 9:00 call mom", "2026-11-27"),
+        ("2026-11-27T10:00", "kommenden Freitag 9:00 Bericht", "2026-12-04"),
+    ],
+)
+def test_a_day_that_is_clear_is_not_asked(said: str, words: str, day: str) -> None:
+    assert first_days(words, datetime.fromisoformat(said).replace(tzinfo=BERLIN)) == [day]
+
+
 if __name__ == "__main__":
     judgements = [(judge(phrase), phrase) for phrase in read_phrases()]
     for judgement, phrase in judgements:

@@ -24,6 +24,8 @@ from relay.memory.reminders.recurrence import BadRule, localize, localize_ahead,
 CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 FEBRUARY, SHORTEST = 2, 28
 """The shortest month, and the days that each month has."""
+NIGHT_ENDS = 4
+"""The hour until which some people still say tomorrow for the day that has begun."""
 FREQUENCY = {MINUTE: "MINUTELY", HOUR: "HOURLY", DAY: "DAILY", WEEK: "WEEKLY", MONTH: "MONTHLY", YEAR: "YEARLY"}
 
 
@@ -228,9 +230,13 @@ def once(reading: Reading, language: Language, clock: time | None, now: datetime
     found = [at for day in days if is_ahead(at := localize_ahead(place_time(day, clock), zone, now), now)]
     if not found:
         return Open("That time has passed. Write one in the future, for example: tomorrow 9:00.")
+    sooner = place_time(days[0] - timedelta(days=1), clock)
+    if reading.days and now.hour < NIGHT_ENDS and is_ahead(localize_ahead(sooner, zone, now), now):
+        # Before they sleep, people may mean the coming day by tomorrow.
+        return Open(f"Midnight has passed. Which day? Write: {sooner:%Y-%m-%d %H:%M}, or {found[0]:%Y-%m-%d %H:%M}.")
     if reading.month and not reading.year and days[0] == now.date() != found[0].date():
         return Open(f"That time has passed today. Write one in the future, for example: {found[0]:%Y-%m-%d %H:%M}.")
-    if reading.weekdays and not reading.this and reading.day is None and found[0].date() == now.date():
+    if reading.weekdays and reading.day is None and found[0].date() == now.date():
         return Open(f"Today or next week? Write: today {clock:%H:%M}, or {found[1]:%Y-%m-%d %H:%M}.")
     return bound_moment(found[0], now)
 

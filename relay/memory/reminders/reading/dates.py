@@ -146,7 +146,7 @@ def read_named(language: Language, reading: Reading, tokens: Sequence[str], at: 
     end = read_weekdays(language, reading, tokens, at + 1)
     if end == at + 1:
         return 0
-    reading.following, reading.this = following, not following
+    reading.following = following
     return end
 
 

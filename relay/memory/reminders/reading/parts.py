@@ -41,8 +41,6 @@ class Reading:
     weekdays: tuple[int, ...] = ()
     following: bool = False
     """The day was said as in next Friday."""
-    this: bool = False
-    """The day was said as in this Friday."""
     next_unit: str = ""
     """The unit of next week or next month, in which the day is."""
     weeks: int = 0
