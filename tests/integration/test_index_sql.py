@@ -321,11 +321,14 @@ def test_the_nearest_of_many_similar_vectors_is_found(index: psycopg.Connection[
 
 def test_no_search_scans_a_whole_table(index: psycopg.Connection[Any]) -> None:
     """Postgres is set up to scan only if no index fits."""
+    index.execute("set relay.index = 'later'")  # at once, not one by one
     index.execute(
         "insert into message (space_id, thread_id, session_id, role, text, blocks)"
         " select space_id, thread_id, id, 'user', 'The number ' || md5(n::text) || ' is word' || n % 50, '[]'"
         " from generate_series(1, 1500) as n join session on session.id = 1 + n % 3"
     )
+    index.execute("select relay.enter('message', array_agg(id), array_agg(null::integer)) from message")
+    index.execute("reset relay.index")
     index.execute(
         "insert into embedding (entry_id, space_id, model, vector) select id, space_id,"
         " case id %% 2 when 0 then 'm' else %s end,"
