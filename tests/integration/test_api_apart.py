@@ -27,6 +27,8 @@ STRANGER = 1009
 GROUPS = (-2001, -2002)
 WORD = re.compile(r"q[a-p]{6}z")
 ENDLESS = ("/api/events", "/api/docs", "/api/openapi.json")
+LATEST = 4
+"""How many rows of each table are asked for, newest first. Twelve deeds of six kinds make fewer of most."""
 DEEDS = ("fact", "group fact", "reminder", "preference", "exchange", "group exchange")
 deeds = st.lists(st.tuples(st.sampled_from(DEEDS), st.sampled_from((ADA, BEN)), st.sampled_from(GROUPS)), max_size=12)
 memberships = st.fixed_dictionaries({chat_id: st.sets(st.sampled_from((ADA, BEN))) for chat_id in GROUPS})
@@ -87,13 +89,13 @@ async def act(
 async def paths(api: httpx.AsyncClient, sql: Sql, ledger: Ledger) -> list[str]:
     """Returns every GET path for the existing ids."""
     ids = {
-        name: [str(one) for (one,) in await sql(f"select id from {table} order by id desc limit 12")]  # noqa: S608
+        name: [str(one) for (one,) in await sql(f"select id from {table} order by id desc limit {LATEST}")]  # noqa: S608
         for name, table in {
             "memory_id": "memory", "change_id": "memory_change", "reminder_id": "reminder", "turn_id": "turn",
             "preference_id": "preference", "space": "space", "session_id": "session", "composition_id": "composition",
         }.items()
     }  # fmt: skip
-    ids["project_id"] = [f"t{one}" for (one,) in await sql("select id from thread order by id desc limit 12")]
+    ids["project_id"] = [f"t{one}" for (one,) in await sql("select id from thread order by id desc limit %s", LATEST)]
     words = " ".join(list(ledger.spaces)[-3:]) or "tea"
     found = []
     for path, operations in (await api.get("/api/openapi.json")).json()["paths"].items():

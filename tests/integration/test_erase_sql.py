@@ -114,7 +114,8 @@ async def test_erasing_takes_what_the_preview_shows_and_no_longer_word(
 ) -> None:
     for text in (*meant, *others):
         await driver.exchange(ADA, text, "Yes.")
-        await driver.teach(ADA, text)
+    for texts in (meant, others):
+        await driver.teach(ADA, *texts)
     shown = await erase(store, private(ADA), {"words": words})
     assert {row.text for row in shown.messages if row.role == "user"} >= set(meant)
     assert not {row.text for row in shown.messages} & set(others)
@@ -313,8 +314,8 @@ async def test_the_preview_names_other_spellings_which_stay(
     driver: TurnDriver, store: Store, words: str, spellings: tuple[str, ...]
 ) -> None:
     said = "José, Jose, Jürgen, Juergen, Jurgen, Müller, Muller, Mueller, Anna, Ana, Bo, Bob, Jo, Joe, Su, Sue"
-    for name in (*said.split(", "), "José Garcia", "José García", "Ana García"):
-        await driver.teach(ADA, f"{name} has a boat")
+    names = (*said.split(", "), "José Garcia", "José García", "Ana García")
+    await driver.teach(ADA, *(f"{name} has a boat" for name in names))
     shown = await erase(store, private(ADA), {"words": words})
     assert shown.spellings == spellings
     assert f"{words} has a boat" not in await driver.known(private(ADA))

@@ -9,13 +9,39 @@ from tests.integration.test_preference_attribution import Observer, answered, le
 from tests.integration.test_preference_sql import SHORT, tagged
 from tests.integration.turn_driver import ADA, BOT, TurnDriver, dm, group, private
 
+COPY = """
+with turns as (
+    insert into turn (kind, bot_id, lane_id, user_id, space_id, thread_id, session_id, status, model, answered_at,
+        done_at)
+    select kind, bot_id, lane_id, user_id, space_id, thread_id, session_id, status, model, answered_at, done_at
+    from turn, generate_series(2, %(number)s) where id = %(turn)s returning id),
+messages as (
+    insert into message (space_id, thread_id, session_id, turn_id, role, user_id, name, text, blocks)
+    select space_id, thread_id, session_id, turns.id, role, user_id, name, text || turns.id, blocks
+    from message m, turns where turn_id = %(turn)s order by turns.id, m.id returning *)
+insert into posted (bot_id, chat_id, telegram_message_id, message_id, turn_id, from_bot)
+select bot_id, chat_id, 50000 + m.turn_id, m.id, m.turn_id, true
+from messages m, posted p where p.turn_id = %(turn)s and p.from_bot and role = 'assistant'
+returning telegram_message_id"""
+SIDES = """update turn t set user_message_id = (select min(id) from message where turn_id = t.id),
+    assistant_message_id = (select max(id) from message where turn_id = t.id)"""
+
+
+async def many_answered(driver: TurnDriver, sql: Sql, number: int, chat_id: int | None = None) -> list[int]:
+    """Delivers answers to Ada: one as usual, and copies of it. Returns the ids of their messages."""
+    first = await answered(driver, sql, text="Question", chat_id=chat_id)
+    await sql("set relay.index = 'later'")
+    copies = await sql(COPY % {"number": number, "turn": first - 50_000})
+    await sql(SIDES)
+    await sql("reset relay.index")
+    return [first, *(message for (message,) in copies)]
+
 
 async def liked(driver: TurnDriver, store: Store, sql: Sql, number: int = 48) -> list[int]:
     """Ada likes this many answers for being short, enough for a preference. Returns their messages' ids."""
-    messages = []
-    for one in range(number):
-        messages.append(await answered(driver, sql, text=f"Question {one}"))
-        await store.react(BOT.id, ADA, messages[-1], ADA, ["👍"], 100)
+    messages = await many_answered(driver, sql, number)
+    for message in messages:
+        await store.react(BOT.id, ADA, message, ADA, ["👍"], 100)
     await settled(sql)
     await learned(store, Observer(pattern("short answers")))
     return messages
@@ -88,8 +114,8 @@ async def test_a_forgotten_preference_is_restored_with_undo_and_a_reset_is_compl
 
 
 async def test_a_reset_also_forgets_acts_that_have_not_settled(driver: TurnDriver, store: Store, sql: Sql) -> None:
-    for number in range(48):
-        await store.react(BOT.id, ADA, await answered(driver, sql, text=f"Question {number}"), ADA, ["👍"], 100)
+    for message in await many_answered(driver, sql, 48):
+        await store.react(BOT.id, ADA, message, ADA, ["👍"], 100)
     assert await store.reset_preferences(private(ADA), ADA, 0) == 0
     await settled(sql)
     model = Observer(pattern("short answers"))
@@ -155,9 +181,8 @@ async def test_preferences_are_recomputed_after_a_move(driver: TurnDriver, store
 
 async def test_a_group_keeps_its_preferences_as_a_supergroup(driver: TurnDriver, store: Store, sql: Sql) -> None:
     old, new = -555, -1000000000555
-    for one in range(48):
-        shown = await answered(driver, sql, text=f"Question {one}", chat_id=old)
-        await store.react(BOT.id, old, shown, ADA, ["👍"], 100)
+    for message in await many_answered(driver, sql, 48, old):
+        await store.react(BOT.id, old, message, ADA, ["👍"], 100)
     await settled(sql)
     await learned(store, Observer(pattern("short answers")))
     await driver.exchange(ADA, "Hello again", chat_id=new)
