@@ -28,7 +28,7 @@ PATIENCE = 300.0
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks all tests in this folder as needing the model."""
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.nodeid.startswith("tests/realmodel/"):
             item.add_marker(pytest.mark.real_model)
             item.add_marker(pytest.mark.timeout(1800))
 

@@ -170,7 +170,7 @@ async def test_the_largest_document_can_be_opened_on_a_small_machine(body: str) 
 
 @LIMITED
 async def test_a_zip_bomb_is_listed_and_not_unpacked() -> None:
-    content = papers.packed({f"{number}.txt": b"a" * 2**26 for number in range(8)})
+    content = papers.packed({f"{number}.txt": b"a" * 2**26 for number in range(3)})
     told, _ = await FileExtractor(seconds=30).open("document", content, name="it.zip", pages=100)
     assert "67,108,864 bytes" in told["parts"][0]
     assert sum(map(len, told["parts"])) <= 1_500_000
