@@ -221,7 +221,7 @@ async def test_voice_answers_can_be_set_to_always_or_never(shared_relay: SharedR
     chat = shared_relay.guest()
     await told(shared_relay, chat, "/voice", "voice: auto – I answer voice notes with a voice note too")
     assert "✓ 🔊 Auto" in shared_relay.replies(chat)[-1].buttons
-    await told(shared_relay, chat, "/voice sometimes", "Say /voice auto")
+    await told(shared_relay, chat, "/voice sometimes", "Write /voice auto")
     await told(shared_relay, chat, "/voice always", "voice: always")
     word = await shared_relay.asked(chat)
     await heard(shared_relay, chat)

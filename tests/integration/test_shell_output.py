@@ -355,3 +355,17 @@ def test_an_export_and_an_import_take_only_ids_that_telegram_has(tmp_path: Path)
                 code, shown = run(*words, option, number)
                 assert (code, shown.startswith(f"{option} must be ")) == (2, True), shown
     assert run("export", "--chat", "-5") == (1, "There is nothing to export: nobody has said anything there.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "reminders soon", "reminders ics please", "status now", "why me", "voice loud", "digest maybe",
+        "heartbeat maybe", "heartbeat off now", "heartbeat on every 30h", "memory here often", "memory pause forever", "summary please",
+        "preferences on maybe", "preferences here often", "users approve 5 6", "users praise 5", "soul grow up",
+        "soul history please", "compose show", "usage forever",
+    ],
+)  # fmt: skip
+def test_words_that_mean_nothing_are_refused_as_wrong_arguments(words: str) -> None:
+    code, said = run(*words.split())
+    assert code == 2, said

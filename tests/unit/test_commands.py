@@ -102,6 +102,13 @@ async def told(name: str, made: ChatContext) -> CommandReply:
     return await run_command(made, name)
 
 
+async def test_a_command_without_arguments_does_not_ignore_words_after_it() -> None:
+    for name in ("say", "export", "browse", "status"):
+        reply = await told(name, call(text="my memories"))
+        assert (reply.text, reply.refused, reply.wrong) == (f"/{name} takes no words. Write it alone.", True, True)
+    assert "not writing" in (await told("stop", call(text="please"))).text
+
+
 def row(number: int, content: str, **more: Any) -> dict[str, Any]:
     base = {
         "id": number,

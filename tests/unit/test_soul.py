@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,7 +64,7 @@ async def test_the_active_soul_is_shown_with_author_date_reason_and_length() -> 
     told = await soul(asked(Canned(soul=ACTIVE)))
     (shown,) = format_reply(told.text)
     assert shown.text == (
-        "Soul, version 3 (active)\nby Ben · 2026-01-01 00:00 · fun · about 4 of at most 4000 tokens\n\nYou are kind."
+        "Soul, version 3 (active)\nby Ben · 2026-01-01 00:00 · fun · about 4 of at most 4,000 tokens\n\nYou are kind."
     )
     assert labels(told) == ["✎ Edit", "History"]
     mine = await soul(asked(Canned(soul=ACTIVE | {"author_id": ADA})))
@@ -78,7 +79,7 @@ async def test_a_typed_soul_is_active_at_once_and_can_be_undone(text: str) -> No
     told = await soul(asked(database, text))
     (shown,) = format_reply(told.text)
     assert shown.text == (
-        "Soul version 4 is active from the next message on (about 5 of at most 4000 tokens). "
+        "Soul version 4 is active from the next message on (about 5 of at most 4,000 tokens). "
         "What changed since version 3:\n\nYou are kind. a pirate."
     )
     assert [one["type"] for one in shown.entities] == ["bold", "strikethrough", "bold"]
@@ -182,6 +183,14 @@ async def test_a_replied_message_without_text_is_refused() -> None:
     assert told.text == "That message has no text."
     in_a_topic = {"message_id": 1, "reply_to_message": {"forum_topic_created": {"name": "x"}}}
     assert "What should I be?" in (await soul(asked(Canned(), "set", message=in_a_topic))).text
+
+
+async def test_set_without_a_text_says_how_to_give_one_here() -> None:
+    told = (await soul(asked(Canned(), "set"))).text
+    assert "caption" in told
+    assert "history" not in told
+    at_a_terminal = (await soul(replace(asked(Canned(), "set"), bot_id=0))).text
+    assert at_a_terminal == "What should I be? Write it after the command: /soul set &#60;text&#62;"
 
 
 def test_a_caption_is_a_command_only_if_the_command_takes_a_document() -> None:
@@ -292,7 +301,7 @@ async def test_a_persona_is_shown_with_author_and_date() -> None:
     told = await run_command(asked(Canned(persona=row)), "persona")
     (shown,) = format_reply(told.text)
     assert shown.text == (
-        "My role here\nby you · 2026-01-01 00:00 · about 8 of at most 1000 tokens\n\nYou teach *Spanish*.\n- slowly"
+        "My role here\nby you · 2026-01-01 00:00 · about 8 of at most 1,000 tokens\n\nYou teach *Spanish*.\n- slowly"
     )
     assert [one.callback_data for one in told.rows[0]] == ["pe:6", "pc:6"]
     for nothing in (None, row | {"text": ""}):

@@ -146,10 +146,10 @@ async def test_no_usage_and_invalid_numbers_of_days_are_answered() -> None:
 async def test_only_admins_see_the_usage_of_all_spaces() -> None:
     rows = [asdict(row())]
     database = Canned(usage=rows)
-    assert "All spaces" not in (await told_by("usage", call(database, "30"))).text
+    assert "Everyone together" not in (await told_by("usage", call(database, "30"))).text
     assert [len(given["starts"]) for _, given in database.calls] == [30]
     assert not any(given["all"] for _, given in database.calls)
-    assert "All spaces" in (await told_by("usage", call(database, admin=True))).text
+    assert "Everyone together" in (await told_by("usage", call(database, admin=True))).text
     assert database.calls[-1][1]["all"] is True
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.errors import CommandRefused, NotAllowed, OutOfRange
 from relay.memory.rows.proactive.heartbeat import Heartbeat
 
 EVERY_HOURS, FROM_HOUR, TO_HOUR = 4, 8, 21
@@ -26,11 +26,11 @@ async def set_heartbeat(ctx: CommandContext, every: int, hours: tuple[int, int])
     impossible hours."""
     require_own(ctx)
     if not 1 <= every <= 24:
-        raise CommandRefused(f"Choose an interval from 1 to 24 hours. {HOW}")
+        raise OutOfRange(f"Choose an interval from 1 to 24 hours. {HOW}")
     if max(hours) > 24:
-        raise CommandRefused(f"A day has 24 hours. {HOW}")
+        raise OutOfRange(f"A day has 24 hours. {HOW}")
     if hours[0] >= hours[1]:
-        raise CommandRefused(f"The second hour must be later than the first. {HOW}")
+        raise OutOfRange(f"The second hour must be later than the first. {HOW}")
     return await ctx.store.set_heartbeat(
         ctx.space, user_id=ctx.user_id, bot_id=ctx.bot_id, chat_id=ctx.chat_id if ctx.bot_id else ctx.user_id,
         topic_id=ctx.topic_id if ctx.bot_id else 0, every_hours=every, from_hour=hours[0], to_hour=hours[1],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.errors import CommandRefused, NotAllowed, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.program import RELAY
 from relay.memory.rows.choices import VOICES
@@ -49,6 +49,6 @@ async def say(ctx: CommandContext, message_id: int = 0) -> SpokenAnswer:
 async def voice(ctx: CommandContext, when: str = "") -> VoiceChoice:
     """Sets when a person's answers are spoken, if `when` is given. Returns the setting."""
     if when and when not in VOICES:
-        raise CommandRefused("Say /voice auto, /voice always or /voice never.")
+        raise OutOfRange("Write /voice auto, /voice always or /voice never.")
     choices = await (ctx.store.choose(ctx.user_id, {"voice": when}) if when else ctx.store.choices(ctx.user_id))
     return VoiceChoice(choices.voice, bool(ctx.services.installation.speaks))

@@ -13,6 +13,8 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS, PRIVATE
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 
+INDULGENT = ("help", "start", "stop", "why")
+"""Commands that do what they do whatever comes after them: “/stop please”."""
 TOO_OLD = ButtonReply("This button no longer works.")
 
 
@@ -23,6 +25,8 @@ async def run_command(call: ChatContext, name: str) -> CommandReply:
         return CommandReply(f"I don't know /{escape_markdown(name)}. /help lists what I can do.", refused=True)
     if command.admin and not call.admin:
         return CommandReply(ADMINS_ONLY, refused=True)
+    if call.text.strip() and not command.usage and name not in INDULGENT:
+        return CommandReply(f"/{name} takes no words. Write it alone.", refused=True, wrong=True)
     reply = await _or_refusal(call, HANDLERS[name](call))
     return replace(reply, private=True) if name in PRIVATE else reply
 

@@ -37,7 +37,8 @@ def add_chat_commands(cli: typer.Typer) -> None:
     for command in COMMANDS.values():
         if "cli" in command.surfaces and command.name not in GROUPS:
             usage = command.usage.removeprefix("[--erase] ")  # that is `relay memory erase` here
-            start = chat_command(command.name, spelled(usage), YES, anywhere=command.name in ANYWHERE)
+            own = [spelled(usage), YES] if usage else [YES]
+            start = chat_command(command.name, *own, anywhere=command.name in ANYWHERE)
             cli.command(command.name, help=_help(command))(start)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.commands.contexts import draft as commands
-from relay.core.errors import CommandRefused
+from relay.core.errors import OutOfRange
 from relay.core.limits import LEAST_BUDGET, MOST_BUDGET
 from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, format_tokens, pluralize, shorten
@@ -36,7 +36,7 @@ async def compose(call: ChatContext) -> CommandReply:
         return await composition.list_page(call)
     if word in ("show", "drop"):
         if not rest.strip():
-            raise CommandRefused(f"Which one? For example: /compose {word} context-1")
+            raise OutOfRange(f"Which one? For example: /compose {word} context-1")
         return await (composition.show_named if word == "show" else composition.drop_named)(call, rest)
     name = call.text.strip()
     begun = await commands.begin_draft(call, name)

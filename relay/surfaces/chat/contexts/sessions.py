@@ -35,7 +35,7 @@ async def sessions(call: ChatContext) -> CommandReply:
         return await page(call, 0)
     if word.lower() == SETTINGS:
         return await show_or_change(call, rest)
-    one = await session_named(call, word)
+    one = await session_named(call, call.text.strip())
     return CommandReply(await _describe(call, one), rows=_rows(one, 0), result=one)
 
 

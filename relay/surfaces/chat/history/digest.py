@@ -47,7 +47,7 @@ def read_clock(word: str) -> time:
     """Parses `at 7:30` or `7:30`. Raises `OutOfRange` for anything else."""
     found = CLOCK.fullmatch(word)
     if found is None or int(found[1]) > 23 or int(found[2] or 0) > 59:
-        raise OutOfRange("Say on, off, now or a time. For example: /digest at 7:30")
+        raise OutOfRange("Write /digest on, /digest off, /digest now, or a time: /digest at 7:30")
     return time(int(found[1]), int(found[2] or 0))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from relay.commands.history import summary as commands
+from relay.core.errors import OutOfRange
 from relay.core.limits import SUMMARY_TOKENS
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.sessions import SummaryInUse, SummaryVersion
@@ -39,7 +40,7 @@ async def summary(call: ChatContext) -> CommandReply:
             return await ask(call)
         case "history", False:
             return await history(call, 0)
-    return CommandReply(HOW, refused=True)
+    raise OutOfRange(HOW)
 
 
 @answers("summary")

@@ -64,7 +64,7 @@ async def here(call: ChatContext, rest: str) -> CommandReply:
     if change is not None:
         return await _switch(call, change)
     if rest:
-        raise CommandRefused(HOW_HERE)
+        raise OutOfRange(HOW_HERE)
     now = await show_controls(call)
     if not call.private:
         return CommandReply(f"{describe_switches(call, now)}\n\n{HOW_HERE}", result=now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, time, timedelta
 
-from relay.core.errors import CommandRefused
+from relay.core.errors import OutOfRange
 
 FOR = re.compile(r"(?:for )?(\d{1,4}) ?(m|min|minutes?|h|hours?|d|days?|w|weeks?)", re.IGNORECASE)
 UNTIL = re.compile(r"(?:until )?(?:(\d{4}-\d{1,2}-\d{1,2}|tomorrow|today))?(?: ?(\d{1,2})[:.](\d{2}))?", re.IGNORECASE)
@@ -15,10 +15,10 @@ HOW = "Write {0} 2h (or 30m, 3d, 1w), or {0} until 2026-12-24 (or tomorrow, or 1
 
 
 def pause_end(text: str, now: datetime, command: str) -> datetime:
-    """Parses the end of a pause. `command`: what begins one. Raises `CommandRefused` unless it is a time after now."""
+    """Parses the end of a pause. `command`: what begins one. Raises `OutOfRange` unless it is a time after now."""
     end = parse_until(text, now)
     if end is None:
-        raise CommandRefused(HOW.format(command))
+        raise OutOfRange(HOW.format(command))
     return end
 
 

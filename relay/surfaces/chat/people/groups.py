@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from relay.commands.people.groups import Answering, Lending, Mode, find_lending, lend, take_back
 from relay.commands.people.groups import answer as answer_command
 from relay.commands.people.groups import unlink as unlink_command
-from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.errors import NotAllowed, OutOfRange
 from relay.core.models import Rows
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.context import ChatContext
@@ -43,7 +43,7 @@ async def answer(call: ChatContext) -> CommandReply:
     word, *rest = call.text.lower().split() or [""]
     mode = next((one for one in get_args(Mode) if one == word), None)
     if not call.private and word and (mode is None or rest not in ([], ["here"], ["everywhere"])):
-        raise CommandRefused(HOW)
+        raise OutOfRange(HOW)
     now = await answer_command(call, call.said.forum, mode, rest == ["everywhere"])
     return CommandReply(await _page(call, now, mode), rows=_rows(now), result=now)
 

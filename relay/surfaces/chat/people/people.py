@@ -9,7 +9,7 @@ from typing import Literal
 
 from relay.commands.people.people import ROLES, Verdict, cancel_invitation, decide
 from relay.commands.people.people import users as users_command
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.frozen import frozen
 from relay.core.models import Button
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
@@ -48,7 +48,7 @@ class Entry:
 @shows("users", private=True)
 async def users(call: ChatContext) -> CommandReply:
     """Lists all known people, or decides about one: /users approve 333."""
-    word, number = [*call.text.lower().split(), "", ""][:2]
+    word, _, number = " ".join(call.text.lower().split()).partition(" ")
     if word:
         return await _decide(call, word, parse_number(number.removeprefix("#")))
     return await _list(call)
@@ -59,7 +59,7 @@ async def _decide(call: ChatContext, word: str, number: int | None) -> CommandRe
         return CommandReply(CANCELLED, result=await cancel_invitation(call, number))
     verdict = next((one for one in VERDICTS.values() if one == word), None)
     if number is None or verdict is None:
-        raise CommandRefused(HOW)
+        raise OutOfRange(HOW)
     decided = await decide(call, number, verdict, again=True)
     return CommandReply(verdict_line(decided), refused=decided.role != ROLES[verdict], result=decided)
 

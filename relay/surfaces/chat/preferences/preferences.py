@@ -12,7 +12,7 @@ from relay.commands.memory.controls import show_controls
 from relay.commands.preferences import preferences as commands
 from relay.commands.preferences.feedback import Feedback, prefer, withdraw_feedback
 from relay.commands.preferences.feedback import tag as tag_command
-from relay.core.errors import CommandRefused
+from relay.core.errors import OutOfRange
 from relay.core.models import Rows
 from relay.core.text import escape_markdown, pluralize
 from relay.memory.rows.turns.preferences import in_words
@@ -41,8 +41,8 @@ async def preferences(call: ChatContext) -> CommandReply:
         return pages.card(found, await _space_id(call), call.zone).returning(found, private=True)
     if text:
         handler = WORDS.get(word.lower())
-        if handler is None:
-            raise CommandRefused(
+        if handler is None or (rest and word.lower() in ALONE):
+            raise OutOfRange(
                 "I don't understand that. Try /preferences prefer short answers, or /preferences alone for the list."
             )
         return await handler(call, rest)
@@ -86,11 +86,11 @@ async def _pause(call: ChatContext, rest: str) -> CommandReply:
 
 
 def read_here(word: str) -> commands.PreferenceSwitch:
-    """Reads what a conversation does with preferences. Raises `CommandRefused`, which says what it can do."""
+    """Reads what a conversation does with preferences. Raises `OutOfRange`, which says what it can do."""
     chosen = {"follow": "use", "teach": "use"}.get(word.lower(), word.lower())
     to = next((one for one in get_args(commands.Here) if one == chosen), None)
     if to is None:
-        raise CommandRefused(HOW_HERE)
+        raise OutOfRange(HOW_HERE)
     return commands.PreferenceSwitch(here=to)
 
 
@@ -138,6 +138,8 @@ WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
     "reset": _reset,
 }
 """The words after /preferences."""
+ALONE = ("on", "off", "resume", "reset")
+"""Those that nothing follows."""
 
 
 @pressed(pages.DropPreference)

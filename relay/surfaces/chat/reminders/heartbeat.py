@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from relay.commands.reminders import heartbeat as commands
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.text import escape_markdown
 from relay.memory.proactive.heartbeat import LOOKED
 from relay.memory.rows.proactive.heartbeat import Heartbeat
@@ -32,16 +32,16 @@ async def heartbeat(call: ChatContext) -> CommandReply:
     if word == "on":
         set_up = reply(call, await commands.set_heartbeat(call, *read_times(rest)))
         return replace(set_up, text=set_up.text + await say_who_sends(call))
-    if word == "off":
+    if word == "off" and not rest:
         return reply(call, await commands.change_heartbeat(call, status="off"))
-    if word == "edit":
+    if word == "edit" and not rest:
         now = await commands.heartbeat(call)
         if now is None:
             raise CommandRefused(f"You haven't turned the heartbeat on yet. {commands.HOW}")
         text = f"{question(CHECKLIST)} – reply with what I should watch for. Now: {escape_markdown(checklist(now))}"
         return CommandReply(text, asks="My open orders, deadlines, …", result=now)
     if word:
-        raise CommandRefused(f"I don't know that option. {commands.HOW}, /heartbeat off or /heartbeat edit")
+        raise OutOfRange(f"I don't know that option. {commands.HOW}, /heartbeat off or /heartbeat edit")
     return reply(call, await commands.heartbeat(call))
 
 
@@ -52,11 +52,11 @@ async def hear_checklist(call: ChatContext, _: int) -> CommandReply:
 
 
 def read_times(words: str) -> tuple[int, tuple[int, int]]:
-    """Parses `every 4h 8-21` as hours: the interval, and the span of the day. Raises `CommandRefused`."""
+    """Parses `every 4h 8-21` as hours: the interval, and the span of the day. Raises `OutOfRange`."""
     every, hours = EVERY.search(words), HOURS.search(words)
     left = HOURS.sub("", EVERY.sub("", words, 1), 1).strip()
     if left:
-        raise CommandRefused(f"I don't know “{left}”. {commands.HOW}")
+        raise OutOfRange(f"I don't know “{left}”. {commands.HOW}")
     return (
         int(every[1]) if every else commands.EVERY_HOURS,
         (int(hours[1]), int(hours[2])) if hours else (commands.FROM_HOUR, commands.TO_HOUR),

@@ -10,6 +10,7 @@ from relay.commands.reminders.editing import edit as edit_reminder
 from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
 from relay.commands.reminders.quiet import quiet as hold_back
+from relay.core.errors import OutOfRange
 from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
 from relay.core.text import escape_lines, escape_markdown, pluralize, shorten
@@ -48,10 +49,13 @@ async def remind(call: ChatContext) -> CommandReply:
 @shows("reminders")
 async def reminders(call: ChatContext) -> CommandReply:
     """Lists the upcoming reminders, or sends them as a calendar file."""
-    if call.text.strip().lower() in ("ics", "ical", "calendar"):
+    word = call.text.strip().lower()
+    if word in ("ics", "ical", "calendar"):
         made = await commands.calendar(call)
         text = f"📅 {pluralize(made.events, 'reminder')} as a calendar file. Open it to import into your calendar."
         return CommandReply(text, file=File(made.name, made.text.encode()), result=made)
+    if word:
+        raise OutOfRange("/reminders lists them all, and /reminders ics sends them as a calendar file.")
     return await page(call, 0)
 
 

@@ -27,7 +27,7 @@ async def usage(call: ChatContext) -> CommandReply:
     if unasked := describe_unasked(report.works):
         lines.append(unasked)
     if report.everywhere:
-        lines.append(f"**All spaces**: {describe_usage(report.everywhere)}")
+        lines.append(f"**Everyone together**: {describe_usage(report.everywhere)}")
     text, rows = "\n\n".join(lines), app_rows(call, "/usage")
     if not report.models:
         return CommandReply(text, rows=rows, result=report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from relay.commands.soul.growth import DECIDED, accept_idea, draft_idea, grown_soul, settle_idea, soul_growth
-from relay.core.errors import CommandRefused
+from relay.core.errors import OutOfRange
 from relay.core.models import Rows
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import action
@@ -36,7 +36,7 @@ async def show_growth(call: ChatContext, word: str) -> CommandReply:
     """Says whether changes are proposed; `on` and `off` set that first."""
     choices: dict[str, bool | None] = {"": None, "on": True, "off": False}
     if word not in choices:
-        raise CommandRefused("Write /soul grow on or /soul grow off.")
+        raise OutOfRange("Write /soul grow on or /soul grow off.")
     choice = await soul_growth(call, choices[word])
     return CommandReply(ON if choice.on else OFF, result=choice)
 

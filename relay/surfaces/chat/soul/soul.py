@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.commands.registry import ADMINS_ONLY
 from relay.commands.soul import soul as commands
-from relay.core.errors import CommandRefused, NotAllowed, require_found
+from relay.core.errors import CommandRefused, NotAllowed, OutOfRange, require_found
 from relay.core.limits import SOUL_TOKENS
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.rows.soul import Soul, SoulDraft
@@ -20,11 +20,16 @@ from relay.surfaces.chat.soul.trial import offer_trial
 from relay.surfaces.chat.soul.versions import ask_with_text, byline, check_text, describe_length, difference_to
 
 USAGE = (
-    "/soul shows my personality. /soul set <text> changes it; as the caption of a .md or .txt document, or in reply to "
-    "a message, /soul set makes a draft. /soul try <text> answers your last questions with it first. "
-    "/soul edit gives you the text to copy. /soul grow on lets me propose small changes. /soul history lists the "
-    "versions, and /soul restore <number> brings one back."
+    "/soul shows my personality. /soul set <text> changes it. /soul try <text> answers your last questions with it "
+    "first. /soul edit gives you the text to copy. /soul grow on lets me propose small changes. /soul history lists "
+    "the versions, and /soul restore <number> brings one back."
 )
+WHAT = "What should I be? Write it after the command: /soul set <text>"
+MESSAGE = (
+    ". Or make a draft: send a .md or .txt document with the caption /soul set, or reply /soul set to a message that "
+    "says it."
+)
+"""How to give a new soul without typing it, where there are documents and replies."""
 REPLY = "reply to this message with my new soul, as text or as a document."
 """How to give a new soul, where messages can be replied to."""
 NONE = "I don't have a soul yet. Give me one with /soul set &lt;text&gt;"
@@ -52,7 +57,7 @@ async def soul(call: ChatContext) -> CommandReply:
             return await _history(call, parse_number(rest) or 1)
         case "restore", _ if number := parse_number(rest.removeprefix("#")):
             return await _active(await commands.restore_soul(call, number))
-    raise CommandRefused(USAGE)
+    raise OutOfRange(USAGE)
 
 
 async def _show(call: ChatContext) -> CommandReply:
@@ -85,7 +90,7 @@ async def _active(now: commands.ActiveSoul) -> CommandReply:
 
 async def _take(call: ChatContext) -> CommandReply:
     """Makes a draft from a document, or from the message that is replied to."""
-    given = require_found(await text_given(call), CommandRefused(f"What should I be? {USAGE}"))
+    given = require_found(await text_given(call), OutOfRange(WHAT + MESSAGE * bool(call.bot_id)))
     text, source = given
     return await _draft(call, text, f"from {source}", None)
 

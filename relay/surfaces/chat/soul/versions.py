@@ -31,7 +31,7 @@ def byline(call: ChatContext, version: Soul | Persona) -> str:
 
 def describe_length(text: str, most: int) -> str:
     """Says how long a text is, and its limit."""
-    return f"about {estimate_tokens(text)} of at most {most} tokens"
+    return f"about {estimate_tokens(text):,} of at most {most:,} tokens"
 
 
 def check_text(call: ChatContext, text: str, limit: int, what: str) -> None:
