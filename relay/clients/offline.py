@@ -28,7 +28,8 @@ class OfflineModel:
             raise ModelRefused(NO_FORMS)
         texts = [block["text"] for block in request.messages[-1]["content"] if block["type"] == "text"]
         said = next((text for text in reversed(texts) if not text.startswith("<context>")), "")
-        if said.startswith('<untrusted kind="message">'):  # to be put into other words, for which an echo won't do
+        # To be put into other words, or judged, for which an echo won't do.
+        if said.startswith('<untrusted kind="message">') or '<untrusted kind="text">' in said.splitlines():
             raise ModelRefused(NO_FORMS)
         known = sum(block["text"].count("\n- ") for block in request.system[1:])
         messages, memories = pluralize(len(request.messages), "message"), pluralize(known, "memory", "memories")

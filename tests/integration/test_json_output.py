@@ -48,11 +48,19 @@ def test_an_error_is_printed_as_json_too(relay: Any, tmp_path: Path, monkeypatch
     assert "none.relaybackup" in said["error"]
     code, said = relay("export")
     assert (code, said) == (1, {"error": "There is nothing to export: nobody has said anything there."})
-    code, said = relay("backup", "--to", str(tmp_path / ("n" * 300)))
+    code, said = relay("backup", "--to", str(tmp_path / "none"))
+    assert (code, "There is no folder" in said["error"]) == (2, True)
+    code, said = relay("backup", "--to", str(tmp_path / f"{'n' * 300}.relaybackup"))
     assert (code, said["error"].endswith("cannot be written: File name too long.")) == (1, True)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
     code, said = relay("memory", "rederive")
     assert (code, "it needs --yes" in said["error"]) == (1, True)
+
+
+def test_a_wrong_argument_is_printed_as_json_too(relay: Any) -> None:
+    assert relay("memory", "pin", "x") == (2, {"error": "Invalid value for 'number': “x” is not a number."})
+    assert relay("memory", "pin")[0] == 2
+    assert "extra" in relay("memory", "pin", "1", "2")[1]["error"]
 
 
 def test_a_refused_command_is_an_error(relay: Any) -> None:

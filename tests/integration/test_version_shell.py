@@ -52,6 +52,9 @@ def test_a_version_is_previewed_made_and_written(relay: Any, tmp_path: Path) -> 
     assert made["settings"]["method"] == "extract"
     assert sorted(path.name for path in tmp_path.glob("v001_*")) == [made["name"] + end for end in (".jsonl", ".md")]
     code, said = run("download", f"#{made['id']}", "--to", str(tmp_path / "more"))
+    assert (code, (tmp_path / "more").exists()) == (2, False)
+    (tmp_path / "more").mkdir()
+    code, said = run("download", f"#{made['id']}", "--to", str(tmp_path / "more"))
     assert (code, len(said.split())) == (0, 2)
     assert {path.stat().st_mode & 0o777 for path in tmp_path.rglob("v001_*")} == {0o600}, "they hold a conversation"
     assert (tmp_path / "more" / f"{made['name']}.md").read_text() == (tmp_path / f"{made['name']}.md").read_text()
@@ -74,7 +77,7 @@ def test_custom_tiers_work_and_wrong_options_are_explained(relay: Any) -> None:
 
 
 def test_a_source_is_named_by_its_id_and_files_need_yes(relay: Any, tmp_path: Path) -> None:
-    code, said = run("compress", "30:1", "--model", "none", "--to", str(tmp_path / "files"), "--json")
+    code, said = run("compress", "30:1", "--model", "none", "--to", str(tmp_path), "--json")
     assert code == 1
     assert json.loads(said)["error"] == "--to writes a version that was made. Add --yes to make it."
     code, said = run("compress", "10:1", "--model", "none", "--yes", "--json")

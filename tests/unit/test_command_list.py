@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from relay.core.program import find_program
 from relay.surfaces.cli.cli import cli
-from relay.surfaces.cli.command_list import read_number
+from relay.surfaces.cli.parameters import read_number
 
 run = CliRunner().invoke
 

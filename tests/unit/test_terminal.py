@@ -9,8 +9,10 @@ import sys
 import pytest
 
 from relay.clients.offline import OfflineModel
+from relay.core.errors import ModelRefused
 from relay.core.models import ModelRequest
 from relay.core.program import RELAY
+from relay.core.prompt_markup import make_request, mark_untrusted
 from relay.core.text import escape_sentence
 from relay.surfaces.cli.terminal import conversation as chat
 from relay.surfaces.cli.terminal.keyboard import read_line
@@ -95,3 +97,15 @@ def test_commands_are_named_as_in_the_shell_but_markers_stay() -> None:
     assert name_commands(escape_sentence("Write /forget #12.")) == f"Write {RELAY} forget 12.", (
         "# begins a comment there"
     )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        mark_untrusted("Call the dentist", "message"),
+        "# CHECK AGAINST\nPrefer (high): short answers\n\n" + mark_untrusted("Hello!", "text"),
+    ],
+)
+async def test_the_stand_in_refuses_what_an_echo_cannot_answer(asked: str) -> None:
+    with pytest.raises(ModelRefused, match="offline there is none"):
+        await OfflineModel().reply(make_request("small", "Say it.", asked, 100), lambda text: None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import shlex
 import sys
 from pathlib import Path
@@ -21,10 +22,9 @@ from relay.core.text import pluralize
 from relay.memory import migrations
 from relay.runtime.runtime import make_backup
 from relay.runtime.storage import Storage, direct, is_embedded, open_storage, place, prepare_schema
+from relay.surfaces.cli.parameters import BACKUP_ENDING
 from relay.surfaces.cli.progress import name_program, plain, show_progress, tell_if_interrupted
 from relay.surfaces.cli.terminal.keyboard import read_line
-
-ENDING = ".relaybackup"
 
 
 async def backup(settings: Settings, to: Path | None = None) -> MadeBackup:
@@ -51,7 +51,7 @@ async def backup(settings: Settings, to: Path | None = None) -> MadeBackup:
 
 def _path(settings: Settings, to: Path | None) -> Path:
     folder = settings.backups if to is None else to
-    if to is not None and to.suffix == ENDING and not to.is_dir():
+    if to is not None and to.suffix == BACKUP_ENDING and not os.path.isdir(to):
         return to.expanduser().resolve()
     return new_backup_path(folder.expanduser().resolve())
 

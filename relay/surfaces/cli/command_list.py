@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import typer
 from pydantic import ValidationError
@@ -12,24 +13,13 @@ from pydantic_core import ErrorDetails
 from typer.core import TyperCommand, TyperGroup
 
 from relay.core.text import shorten
-from relay.surfaces.cli.output import allow_json
+from relay.surfaces.cli.output import allow_json, print_json
 
 Run = TypeVar("Run", bound=Callable[..., Any])
 TYPES = {"int": "number", "int range": "number", "str": "text", "list[str]": "text", "%Y-%m-%d": "date"}
 """What people read instead of the types of options."""
 NOTES = re.compile(r"\s*\[(?:(default: [^;\]]*)|[^\]]*)[^\]]*\]$")
 """What Typer adds to the help of a parameter. The usage shows what is required, and an error names the bounds."""
-
-
-def read_number(word: str) -> int:
-    """Parses a number that people read with or without its sign: 12 or #12. Raises `BadParameter`."""
-    number = word.removeprefix("#")
-    if not re.fullmatch("[0-9]+", number):
-        raise typer.BadParameter(f"“{shorten(word, 40)}” is not a number.")
-    return int(number)
-
-
-Number = Annotated[int, typer.Argument(parser=read_number)]
 
 
 class Commands(TyperGroup):
@@ -80,13 +70,17 @@ class ShellCommand(TyperCommand):
                     formatter.write_dl(rows)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the arguments. A wrong number is refused with a sentence of ours."""
+        """Reads the arguments. A wrong number is refused with a sentence of ours; with --json, as JSON."""
+        as_json = "--json" in args
         try:
             return super().parse_args(ctx, args)
-        except typer.BadParameter as error:
-            if isinstance(error.__cause__, ValidationError):
+        except typer.TyperException as error:
+            if isinstance(error, typer.BadParameter) and isinstance(error.__cause__, ValidationError):
                 error.message = _problem(error.__cause__.errors()[0], error.param)
-            raise
+            if not as_json:
+                raise
+            print_json({"error": error.format_message()})
+            sys.exit(error.exit_code)
 
 
 def _row(param: Any, ctx: Any) -> tuple[str, str] | None:

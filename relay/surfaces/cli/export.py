@@ -35,7 +35,7 @@ _NAMES = {
     "context_settings": ("set of session settings", "sets of session settings"),
     "feedback": ("piece of feedback", "pieces of feedback"),
     "preference_decisions": ("decision about preferences", "decisions about preferences"),
-    "standing intents": ("standing intent", "standing intents"),
+    "standing intents": ("mention reminder", "mention reminders"),
 }
 """What people call parts with other names."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +11,15 @@ import typer
 from relay.core.settings import require
 from relay.surfaces.cli.command_list import Shell
 from relay.surfaces.cli.output import AsJson
+from relay.surfaces.cli.parameters import BACKUP_ENDING, read_file_path, read_folder
 from relay.surfaces.cli.shell import ready, run_result
 
 operations = Shell()
+
+
+def _read_target(word: str) -> Path:
+    """Returns where to write a backup: a folder, or a file that ends as backups do."""
+    return (read_file_path if word.endswith(BACKUP_ENDING) and not os.path.isdir(word) else read_folder)(word)
 
 
 @operations.command()
@@ -37,7 +44,10 @@ def move(
 @operations.command()
 def backup(
     to: Annotated[
-        Path | None, typer.Option(help="A folder, or a file that ends in .relaybackup (otherwise RELAY_BACKUP_DIR).")
+        Path | None,
+        typer.Option(
+            parser=_read_target, help="A folder, or a file that ends in .relaybackup (otherwise RELAY_BACKUP_DIR)."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -85,7 +95,7 @@ def sleep(
 def export(
     user: Annotated[int | None, typer.Option(help="Whose memory: a Telegram user id (otherwise the admin's).")] = None,
     chat: Annotated[int | None, typer.Option(help="Or a group's: its chat id.")] = None,
-    to: Annotated[Path, typer.Option(help="The folder to write into.")] = Path(),
+    to: Annotated[Path, typer.Option(parser=read_folder, help="The folder to write into.")] = Path(),
     as_json: AsJson = False,
 ) -> None:
     """Export what one person or group said and what Relay knows about them."""

@@ -37,6 +37,7 @@ from relay.surfaces.cli.chat_commands import YES, chat_command, spelled
 from relay.surfaces.cli.command_list import make_group
 from relay.surfaces.cli.contexts.session import find
 from relay.surfaces.cli.owner import owner_command, plain
+from relay.surfaces.cli.parameters import read_file_path
 
 Name = Annotated[str, typer.Argument(help="Its name.")]
 
@@ -125,7 +126,9 @@ async def drop(
 async def export(
     ctx: ChatContext,
     name: Name,
-    path: Annotated[Path | None, typer.Argument(help="The file. By default, it has the composition's name.")] = None,
+    path: Annotated[
+        Path | None, typer.Argument(parser=read_file_path, help="The file. By default, it has the composition's name.")
+    ] = None,
 ) -> dict[str, str]:
     """Write a composition to a zip: composed.md, composed.jsonl and composition.json."""
     file = await export_composition(ctx, (await composition_named(ctx, name)).id)

@@ -23,9 +23,12 @@ from relay.surfaces.chat.contexts.compress import preview_text
 from relay.surfaces.cli.contexts.session import session, version_id
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.owner import Chat, Topic, owner_command, plain, run
+from relay.surfaces.cli.parameters import read_folder
 from relay.surfaces.cli.where import Where
 
-Folder = Annotated[Path | None, typer.Option("--to", help="Write its .md and .jsonl into this folder, too.")]
+Folder = Annotated[
+    Path | None, typer.Option("--to", parser=read_folder, help="Write its .md and .jsonl into this folder, too.")
+]
 Id = Annotated[str, typer.Argument(help="Its id: 34 or '#34'.", metavar="<version>")]
 
 
@@ -83,7 +86,9 @@ def compress(
 @session.command()
 @owner_command(lambda _, paths: "\n".join(map(str, paths)), anywhere=True)
 async def download(
-    ctx: ChatContext, version: Id, to: Annotated[Path, typer.Option("--to", help="The folder.")] = Path()
+    ctx: ChatContext,
+    version: Id,
+    to: Annotated[Path, typer.Option("--to", parser=read_folder, help="The folder.")] = Path(),
 ) -> list[Path]:
     """Write a version as a text and as data (.md and .jsonl), under its name."""
     return write(ctx, await read_version(ctx, version_id(version)), to)

@@ -18,10 +18,10 @@ from relay.memory.rows.changes import Changed
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.cli.chat_commands import chat_command
-from relay.surfaces.cli.command_list import Number
 from relay.surfaces.cli.memory.group import confirm_reset, find_number, memory
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.owner import owner_command, parameter, run
+from relay.surfaces.cli.parameters import Number
 
 DECIDED: dict[Decision, str] = {"undo": "undone", "keep": "applied", "discard": "discarded"}
 """The state of a change after each decision."""

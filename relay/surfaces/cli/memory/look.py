@@ -17,10 +17,10 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.memory.controls import describe_switches
 from relay.surfaces.chat.times import moment
 from relay.surfaces.cli.chat_commands import chat_command, run_command_line
-from relay.surfaces.cli.command_list import Number
 from relay.surfaces.cli.memory.group import Words, find_number, memory
 from relay.surfaces.cli.output import AsJson
 from relay.surfaces.cli.owner import PAGE, owner_command, plain, run
+from relay.surfaces.cli.parameters import Number
 from relay.surfaces.cli.terminal import keyboard
 
 
