@@ -31,7 +31,7 @@ from relay.conversation.tools.web import WEB
 from relay.core import metrics
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
-from relay.core.frozen import frozen
+from relay.core.frozen import as_json, frozen
 from relay.core.models import Block, Incoming, ModelMessage, ModelRequest, Reply
 from relay.core.ports import Sink
 from relay.core.prompt_markup import marked_name
@@ -232,7 +232,7 @@ async def finish(
             "tainted": reply.tainted,
             "model": reply.model,
             "usage": reply.usage,
-            "spent": spending.as_json() if (spending := tally.make_spending(done=True)) else None,
+            "spent": as_json(tally.make_spending(done=True)),
             "warned_since": engine.gate.budget.day().isoformat(),
             "prompt": record(prompt, reply, choices).as_json(),
             "actions": [] if other else [action_row(action, incoming) for action in actions],
@@ -295,6 +295,5 @@ async def finish_without(
     told = {"text": "", "tools": [], "note": sentence, "retry": retry, "web": False, "failed": []}
     told["choices"] = make_display_options(replace(choices, sound=choices.sound and bool(cause)), True)
     ended = {"text": "", "blocks": [], "status": "cut", "tainted": False, "actions": [], "told": told}
-    spending = tally.make_spending(done=False)
-    ended |= {"error": cause or None, "spent": spending.as_json() if spending else None}
+    ended |= {"error": cause or None, "spent": as_json(tally.make_spending(done=False))}
     return await engine.store.finish(incoming, ended)

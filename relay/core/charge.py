@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prices import ModelUse
@@ -21,10 +19,6 @@ class Charge:
     turn_id: int | None = None
     thread_id: int | None = None
     session_id: int | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """Returns the JSON that `relay.account` takes."""
-        return asdict(self)
 
 
 @frozen
@@ -55,7 +49,3 @@ class Spending:
     model: str
     usage: dict[str, int]
     """Tokens and searches by kind, named as in the Messages API."""
-
-    def as_json(self) -> dict[str, object]:
-        """Returns the JSON that `relay.keep_spend` takes."""
-        return asdict(self)

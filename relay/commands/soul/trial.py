@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import tzinfo
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only
@@ -14,13 +13,14 @@ from relay.conversation.prompt import build_prompt
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, CommandRefused, ModelError
 from relay.core.frozen import frozen
-from relay.core.models import Incoming, ModelRequest, Space
+from relay.core.models import Incoming, ModelRequest, Thread
 from relay.core.prompt_markup import text_block
+from relay.memory.calls.turn import TOKEN_CHARACTERS
 from relay.memory.intents import process_intents
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.soul import SoulDraft
 from relay.memory.rows.turns.context import Context, ShownSoul, StoredMessage
-from relay.memory.spending.gate import Gate, estimate_most
+from relay.memory.spending.gate import estimate_most
 
 MODEL_SECONDS = 60
 MOST_TOKENS = 700
@@ -76,7 +76,7 @@ async def plan_trial(ctx: CommandContext, draft_id: int, replied: int = 0) -> So
         active.version,
         questions[0].said.id if replied else 0,
         tuple(one.said.text for one in questions),
-        estimate(_trial(ctx), [request for pair in pairs for request in pair]),
+        estimate(ctx, [request for pair in pairs for request in pair]),
     )
 
 
@@ -86,30 +86,14 @@ async def try_soul(ctx: CommandContext, draft_id: int, message_id: int = 0) -> T
     if there is no question, or today's budget is used up."""
     draft, active = await _souls(ctx, draft_id)
     questions = await _questions(ctx, message_id, 0)
-    trial = _trial(ctx)
-    if why := await trial.gate.used_up(Charge("soul", user_id=ctx.user_id)):
+    if why := await ctx.services.summariser.gate.used_up(Charge("soul", user_id=ctx.user_id)):
         raise CommandRefused(why)
     done: list[Tried] = []
     # One after the other, so that their common beginning is read from the model's cache.
     for question, pair in zip(questions, _requests(ctx, questions, draft, active), strict=True):
-        now, then = await asyncio.gather(*(answer_once(trial, request) for request in pair))
+        now, then = await asyncio.gather(*(answer_once(ctx, request) for request in pair))
         done.append(Tried(question.said.text, now, then))
     return TriedSoul(draft_id, active.version, tuple(done))
-
-
-def _trial(ctx: CommandContext) -> Trial:
-    installed = ctx.services.installation
-    return Trial(
-        gate=ctx.services.summariser.gate,
-        model=installed.model,
-        space=ctx.space,
-        chat_id=ctx.chat_id,
-        topic_id=ctx.topic_id,
-        user_id=ctx.user_id,
-        zone=ctx.zone,
-        memory_tokens=installed.memory_tokens,
-        operator=ctx.operator,
-    )
 
 
 async def _souls(ctx: CommandContext, draft_id: int) -> tuple[SoulDraft, ShownSoul]:
@@ -122,12 +106,11 @@ async def _souls(ctx: CommandContext, draft_id: int) -> tuple[SoulDraft, ShownSo
 async def _questions(ctx: CommandContext, message_id: int, replied: int) -> list[Question]:
     """Returns the questions, oldest first. At a terminal without any, returns those of the person's chat with the
     bot."""
-    places = [(ctx.bot_id, ctx.chat_id, ctx.topic_id)]
-    if ctx.bot_id == 0:
-        places.append((0, ctx.user_id, 0))
-    for place in places:
+    threads = [ctx.thread] if ctx.bot_id else [ctx.thread, Thread(ctx.space, ctx.user_id, 0)]
+    memory = ctx.services.installation.memory_tokens * TOKEN_CHARACTERS
+    for thread in threads:
         found = await ctx.store.soul_trial(
-            ctx.space, place, ctx.user_id, message_id, replied, ctx.services.installation.memory_tokens, RECENT_TOKENS
+            ctx.bot_id, thread, ctx.user_id, message_id, replied, memory, RECENT_TOKENS * TOKEN_CHARACTERS
         )
         asked = [Question(context, context.message) for context in found if context.message is not None]
         if asked:
@@ -137,15 +120,15 @@ async def _questions(ctx: CommandContext, message_id: int, replied: int) -> list
 
 async def _add_recalled(ctx: CommandContext, one: Question) -> Question:
     """Adds what is relevant to a question and was said before it."""
-    found = await ctx.store.recall(incoming_of(_trial(ctx), one.said))
+    found = await ctx.store.recall(incoming_of(ctx, one.said))
     return Question(one.context, one.said, [row for row in found if (row.message_id or 0) < one.said.id])
 
 
 def _requests(
     ctx: CommandContext, questions: list[Question], draft: SoulDraft, active: ShownSoul
 ) -> list[tuple[ModelRequest, ModelRequest]]:
-    trial, other = _trial(ctx), ShownSoul(0, draft.text)
-    return [(request_for(trial, one, active), request_for(trial, one, other)) for one in questions]
+    other = ShownSoul(0, draft.text)
+    return [(request_for(ctx, one, active), request_for(ctx, one, other)) for one in questions]
 
 
 @frozen
@@ -157,32 +140,16 @@ class Question:
     recalled: Sequence[FoundEntry] = ()
 
 
-@frozen
-class Trial:
-    """The person who tries a soul, the place, and the parts that a trial needs."""
-
-    gate: Gate
-    model: str
-    space: Space
-    chat_id: int
-    topic_id: int
-    user_id: int
-    zone: tzinfo
-    memory_tokens: int
-    operator: bool
-    """Causes of errors may be shown."""
-
-
-def incoming_of(trial: Trial, said: StoredMessage) -> Incoming:
+def incoming_of(ctx: CommandContext, said: StoredMessage) -> Incoming:
     """Returns a stored message as the input from which it came."""
     return Incoming(
         turn_id=0,
         fence=0,
         bot_id=0,
-        chat_id=trial.chat_id,
-        topic_id=trial.topic_id,
-        space=trial.space,
-        user_id=trial.user_id,
+        chat_id=ctx.chat_id,
+        topic_id=ctx.topic_id,
+        space=ctx.space,
+        user_id=ctx.user_id,
         name=said.name or "",
         text=said.text,
         blocks=said.blocks,
@@ -193,14 +160,13 @@ def incoming_of(trial: Trial, said: StoredMessage) -> Incoming:
     )
 
 
-def request_for(trial: Trial, question: Question, soul: ShownSoul) -> ModelRequest:
+def request_for(ctx: CommandContext, question: Question, soul: ShownSoul) -> ModelRequest:
     """Returns the request that answers a question with a soul: a turn's prompt, without tools and their results."""
     recent = tuple(map(remove_tools, question.context.recent))
     context = replace(question.context, soul=soul, recent=recent)
-    prompt = build_prompt(
-        incoming_of(trial, question.said), context, question.recalled, trial.zone, memory_tokens=trial.memory_tokens
-    )
-    return ModelRequest(trial.model, prompt.system, prompt.messages, MOST_TOKENS)
+    installed, incoming = ctx.services.installation, incoming_of(ctx, question.said)
+    prompt = build_prompt(incoming, context, question.recalled, ctx.zone, memory_tokens=installed.memory_tokens)
+    return ModelRequest(installed.model, prompt.system, prompt.messages, MOST_TOKENS)
 
 
 def remove_tools(row: StoredMessage) -> StoredMessage:
@@ -210,19 +176,19 @@ def remove_tools(row: StoredMessage) -> StoredMessage:
     return replace(row, blocks=[{"role": "assistant", "content": [text_block(row.text or "👌")]}])
 
 
-def estimate(trial: Trial, requests: Sequence[ModelRequest]) -> float | None:
+def estimate(ctx: CommandContext, requests: Sequence[ModelRequest]) -> float | None:
     """Returns the most that requests cost, in dollars, approximately; None: the model's price is unknown."""
-    costs = [trial.gate.budget.prices.cost(one.model, estimate_most(one)) for one in requests]
+    prices = ctx.services.summariser.gate.budget.prices
+    costs = [prices.cost(one.model, estimate_most(one)) for one in requests]
     return None if None in costs else sum(cost or 0.0 for cost in costs)
 
 
-async def answer_once(trial: Trial, request: ModelRequest) -> str:
+async def answer_once(ctx: CommandContext, request: ModelRequest) -> str:
     """Returns the answer to a request, without tags; or a sentence in parentheses that says why there is none."""
-    charge = Charge("soul", user_id=trial.user_id)
     try:
-        step = await trial.gate.ask(request, charge, MODEL_SECONDS)
+        step = await ctx.services.summariser.gate.ask(request, Charge("soul", user_id=ctx.user_id), MODEL_SECONDS)
     except (ModelError, BudgetUsedUp) as error:
-        return f"({error.message_for(trial.operator)})"
+        return f"({error.message_for(ctx.operator)})"
     if step.stop_reason == "refusal":
         return "(no answer: the model refused)"
     text = process_intents("".join(block.get("text", "") for block in step.blocks)).text.strip()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from relay.core.models import Space
+from relay.core.models import Space, Thread
 from relay.memory.calls.base import Calls, rpc
-from relay.memory.calls.turn import TOKEN_CHARACTERS
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.soul import Growth, GrowthWork, Persona, PersonaChange, Soul, SoulDraft, SoulIdea, SoulPage
 from relay.memory.rows.turns.context import Context
@@ -47,24 +46,20 @@ class SoulCalls(Calls):
     async def soul_drafted(self, draft_id: int) -> SoulDraft | None:
         """Returns a draft, decided or not."""
 
+    @rpc()
     async def soul_trial(
         self,
-        space: Space,
-        place: tuple[int, int, int],
+        bot_id: int,
+        thread: Thread,
         user_id: int,
         message_id: int,
         replied: int,
-        memory_tokens: int,
-        recent_tokens: int,
+        memory_budget: int,
+        recent_budget: int,
     ) -> list[Context]:
-        """Returns what a turn would load for each of a person's last three own messages of a place (bot, chat, topic),
-        oldest first. Alternatively for one message: by its id, or by a message of the chat that is it or answers it."""
-        bot_id, chat_id, topic_id = place
-        return await self._list(
-            Context, "soul_trial", bot_id=bot_id, space=space.as_json(), chat_id=chat_id, topic_id=topic_id,
-            user_id=user_id, message_id=message_id, replied=replied,
-            memory_budget=memory_tokens * TOKEN_CHARACTERS, recent_budget=recent_tokens * TOKEN_CHARACTERS,
-        )  # fmt: skip
+        """Returns what a turn would load for each of a person's last three own messages of a thread, oldest first.
+        Alternatively for one message: by its id, or by a message of the chat that is it or answers it. Budgets are in
+        characters."""
 
     @rpc()
     async def growth(self, space: Space) -> Growth | None:

@@ -19,6 +19,7 @@ from weakref import WeakValueDictionary
 
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ModelUnavailable, RelayError, StreamCut
+from relay.core.frozen import as_json
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Model
 from relay.core.prompt_markup import estimate_tokens
@@ -282,6 +283,6 @@ def _estimate_tokens(block: Mapping[str, Any]) -> int:
 
 def _key(request: ModelRequest, charge: Charge) -> str:
     """Identifies equal requests: by text, purpose and owner."""
-    whose = {key: value for key, value in charge.as_json().items() if key != "user_id"}
+    whose = {key: value for key, value in as_json(charge).items() if key != "user_id"}
     said = [request.model, request.system, request.messages, request.max_tokens, request.tools, request.tool_choice]
     return hashlib.sha256(repr([whose, said]).encode()).hexdigest()
