@@ -12,7 +12,7 @@ from relay.memory.index import enter
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.consolidate import Consolidation
 from relay.memory.night.digest import Digests
-from relay.memory.night.run import Decay, Phase, Preparation
+from relay.memory.night.run import Phase, decay, prepare
 from relay.memory.rows.upkeep.night import PhaseResult
 from relay.memory.spending.gate import Gate
 from relay.runtime.runtime import Runtime
@@ -27,9 +27,9 @@ def phases(relay: Runtime, bot_id: int, runner: Runner) -> list[Phase]:
     return [
         Phase("backup", partial(back_up, runner)),
         Phase("consolidate", consolidation.run),
-        Phase("decay", Decay(relay.store, relay.background_gate).run),
+        Phase("decay", partial(decay, relay.store, relay.background_gate)),
         Phase("digest", digests.run),
-        Phase("prepare", Preparation(relay.store, writings(runner)).run),
+        Phase("prepare", partial(prepare, relay.store, writings(runner))),
         Phase("files", lambda _: rewrite_files(relay)),
     ]
 

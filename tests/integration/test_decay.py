@@ -10,10 +10,10 @@ import pytest
 
 from relay.clients.offline import OfflineModel
 from relay.core.charge import Charge
-from relay.memory.night import run as decay
+from relay.memory.night import run as night_run
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.digest import Digests
-from relay.memory.night.run import Decay, decay_told
+from relay.memory.night.run import decay, decay_told
 from relay.memory.night.words import describe_phase
 from relay.memory.rows.upkeep.digest import Decayed, DigestPlace
 from relay.memory.rows.upkeep.night import PhaseResult
@@ -63,7 +63,7 @@ def gate_of(store: Store) -> Gate:
 async def night(store: Store) -> PhaseResult:
     """Runs the decay phase of a night and its jobs."""
     begun = await store.begin_night()
-    told = await Decay(store, gate_of(store)).run(begun.id)
+    told = await decay(store, gate_of(store), begun.id)
     await store.end_night(begun.id)
     return told
 
@@ -165,7 +165,7 @@ async def test_a_weekly_schedule_waits_for_sunday(
 ) -> None:
     await sql(ON, "weekly")
     await sql(SESSIONS, 8, 8)
-    monkeypatch.setattr(decay, "SUNDAY", (await sql("select extract(isodow from now())::integer - 1"))[0][0]
+    monkeypatch.setattr(night_run, "SUNDAY", (await sql("select extract(isodow from now())::integer - 1"))[0][0]
                         if weekday == 6 else 7)  # fmt: skip
     assert (await night(store))["made"] == made
 
@@ -176,10 +176,10 @@ async def test_sunday_is_that_of_the_installations_time_zone(
 ) -> None:
     await sql(ON, "weekly")
     await sql(SESSIONS, 8, 8)
-    monkeypatch.setattr(decay, "SUNDAY", datetime.now(ZoneInfo("Pacific/Kiritimati")).weekday())
+    monkeypatch.setattr(night_run, "SUNDAY", datetime.now(ZoneInfo("Pacific/Kiritimati")).weekday())
     gate = Gate(OfflineModel(), store, replace(UNLIMITED, zone=ZoneInfo(zone)))
     begun = await store.begin_night()
-    assert (await Decay(store, gate).run(begun.id))["made"] == made
+    assert (await decay(store, gate, begun.id))["made"] == made
 
 
 async def test_on_access_makes_a_version_when_the_session_is_opened(
@@ -211,7 +211,7 @@ async def test_decay_reports_its_work_in_the_digest_and_the_status(resting: Turn
     await sql("delete from sleep_due")  # nothing is new
     await sql(SESSIONS, 8, 8)
     begun = await store.begin_night()
-    assert await Decay(store, gate_of(store)).run(begun.id) == {"made": 1, "dropped": 0, "left": 0}
+    assert await decay(store, gate_of(store), begun.id) == {"made": 1, "dropped": 0, "left": 0}
     mind = BatchModel(store, gate_of(store), "small")
     assert await Digests(mind, BOT.id, tuple).run(begun.id) == {"sent": 1, "left": 0}
     [(text,)] = await sql("select request ->> 'text' from outbox where status = 'queued'")
@@ -231,7 +231,7 @@ async def test_a_version_dropped_by_decay_is_restored_from_the_digest(
                   "relay.context_settings((select max(space_id) from session)), %s))", preset)  # fmt: skip
         await sql(MADE)
     begun = await store.begin_night()
-    assert (await Decay(store, gate_of(store)).run(begun.id))["dropped"] == 1
+    assert (await decay(store, gate_of(store), begun.id))["dropped"] == 1
     await Digests(BatchModel(store, gate_of(store), "small"), BOT.id, tuple).run(begun.id)
     messenger = FakeMessenger()
     await send_queued(store, messenger)

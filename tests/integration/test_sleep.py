@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from relay.core.settings import Settings
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.consolidate import Consolidation
 from relay.memory.night.digest import Digests
-from relay.memory.night.run import NightFailed, Phase, Preparation, run_night
+from relay.memory.night.run import NightFailed, Phase, prepare, run_night
 from relay.memory.rows.upkeep.digest import DigestPlace
 from relay.memory.rows.upkeep.night import TidiedCounts
 from relay.memory.spending.budget import UNLIMITED
@@ -96,7 +97,7 @@ def phases(store: Store, model: Any, asks: Sequence[int] = (BEN,)) -> list[Phase
     return [
         Phase("consolidate", Consolidation(mind, BOT.id, lambda: asks).run),
         Phase("digest", Digests(mind, BOT.id, lambda: (ADA, BEN)).run),
-        Phase("prepare", Preparation(store, {}).run),
+        Phase("prepare", partial(prepare, store, {})),
     ]
 
 
@@ -663,7 +664,7 @@ async def test_a_night_prepares_titles_and_index_entries(
     settings = Settings(DATABASE_URL="", SUPABASE_URL="")
     relay = Runtime(Clients(settings), Storage(database, None, "a test"), str(uuid.uuid4()), UNLIMITED, OfflineModel())
     owed = writings(runner_of(relay, FakeMessenger(), BOT.id))
-    told = await Preparation(store, owed).run(1)
+    told = await prepare(store, owed, 1)
     assert (told["titles"], told["index"]) == (1, 4)
     assert await sql("select count(*) from entry") == [(4,)]
     assert "titles" not in writings(runner_of(relay, None, BOT.id)), (

@@ -81,45 +81,27 @@ async def run_night(store: Store, phases: Sequence[Phase]) -> dict[str, PhaseRes
     return told
 
 
-@frozen
-class Preparation:
-    """The preparation of a night. `owed`: functions that write owed texts, by name; each returns its count."""
-
-    store: Store
-    owed: Mapping[str, Callable[[], Awaitable[int]]]
-
-    async def run(self, night_id: int) -> PhaseResult:
-        """Prepares everything; returns the counts."""
-        told = {name: await write() for name, write in self.owed.items()}
-        return told | {"tables analysed": await self._statistics()}
-
-    async def _statistics(self) -> int:
-        tables, last = 0, await self.store.statistics(None)
-        while last is not None:
-            tables, last = tables + 1, await self.store.statistics(last)
-        return tables
+async def prepare(store: Store, owed: Mapping[str, Callable[[], Awaitable[int]]], night_id: int) -> PhaseResult:
+    """Writes owed texts with these functions, by name, and analyses the tables. Returns the counts."""
+    told = {name: await write() for name, write in owed.items()}
+    tables, last = 0, await store.statistics(None)
+    while last is not None:
+        tables, last = tables + 1, await store.statistics(last)
+    return told | {"tables analysed": tables}
 
 
-@frozen
-class Decay:
-    """The parts that decay needs."""
+async def decay(store: Store, gate: Gate, night_id: int) -> PhaseResult:
+    """Requests the due versions of all spaces and drops expired ones. Returns how many. A space whose budget is used up
+    gets no new ones."""
+    told: Counter[str] = Counter(made=0, dropped=0, left=0)
+    sunday = datetime.now(gate.budget.zone).weekday() == SUNDAY
 
-    store: Store
-    gate: Gate
+    async def work(space_id: int) -> dict[str, int]:
+        used_up = await gate.used_up(Charge("compression", space_id=space_id))
+        done = await store.decay(space_id, night_id, sunday, pays=not used_up)
+        return {"made": done.made, "dropped": done.dropped, "left": int(bool(used_up))}
 
-    async def run(self, night_id: int) -> PhaseResult:
-        """Requests the due versions of all spaces and drops expired ones. Returns how many. A space whose budget is
-        used up gets no new ones."""
-        told: Counter[str] = Counter(made=0, dropped=0, left=0)
-        sunday = datetime.now(self.gate.budget.zone).weekday() == SUNDAY
-
-        async def work(space_id: int) -> dict[str, int]:
-            used_up = await self.gate.used_up(Charge("compression", space_id=space_id))
-            done = await self.store.decay(space_id, night_id, sunday, pays=not used_up)
-            return {"made": done.made, "dropped": done.dropped, "left": int(bool(used_up))}
-
-        failed = "a space's old versions were not compressed or dropped"
-        return await work_through(told, self.store.decay_spaces, work, failed)
+    return await work_through(told, store.decay_spaces, work, "a space's old versions were not compressed or dropped")
 
 
 def decay_told(done: Decayed) -> str:
