@@ -361,7 +361,8 @@ def test_an_export_and_an_import_take_only_ids_that_telegram_has(tmp_path: Path)
     "words",
     [
         "reminders soon", "reminders ics please", "status now", "why me", "voice loud", "digest maybe",
-        "heartbeat maybe", "heartbeat off now", "heartbeat on every 30h", "memory here often", "memory pause forever", "summary please",
+        "heartbeat maybe", "heartbeat off now", "heartbeat on every 30h", "memory here often", "memory pause forever",
+        "summary please",
         "preferences on maybe", "preferences here often", "users approve 5 6", "users praise 5", "soul grow up",
         "soul history please", "compose show", "usage forever",
     ],

@@ -31,11 +31,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, *before: str) -> subprocess.Popen[str]:
-    """Starts the script without uv."""
+def start(folder: Path, *before: str, purpose: str = "run") -> subprocess.Popen[str]:
+    """Starts the script without uv. `purpose`: its argument; empty: none."""
     environment = {"PATH": "/usr/bin:/bin", "PYTHON": str(folder / "python")}
     return subprocess.Popen(
-        [*before, "sh", str(folder / "scripts" / "setup"), "run"], cwd=folder, env=environment,
+        [*before, "sh", str(folder / "scripts" / "setup"), *purpose.split()], cwd=folder, env=environment,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
     )  # fmt: skip
 
@@ -67,3 +67,12 @@ def test_a_folder_that_cannot_be_written_is_named_and_stays(folder: Path) -> Non
     assert (done.returncode, len(told.splitlines())) == (2, 1), told
     assert told.startswith(f"relay: {folder} cannot be written")
     assert (folder / ".venv").is_dir()
+
+
+def test_without_an_argument_it_sets_up_what_running_needs(folder: Path) -> None:
+    alone = start(folder, purpose="")
+    assert alone.communicate(timeout=60)[0].startswith("Setting up Relay in .venv with Python")
+    assert (folder / ".venv" / "relay-run").exists()
+    assert not (folder / ".venv" / "relay-dev").exists()
+    other = start(folder, purpose="everything")
+    assert (other.communicate(timeout=60)[0], other.returncode) == ("relay: Usage: scripts/setup [run|dev]\n", 2)
