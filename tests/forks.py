@@ -4,12 +4,13 @@ Within `installed()`, `subprocess` and `asyncio` start Relay this way, on Linux.
 starts when it is first needed. What the server forks becomes a child of the test process, and has the arguments,
 environment, directory and files of a process that was really started.
 
-A process is really started if its environment has FRESH, or differs from the server's in a variable that Python or
-coverage reads at its start. `/proc/PID/environ` and `cmdline` are those of the server.
+A process is really started if its environment has FRESH, or differs from the server's in a variable that Python,
+coverage or OpenSSL reads at its start. `/proc/PID/environ` and `cmdline` are those of the server.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import gc
@@ -27,14 +28,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import coverage
 
 RELAY = [sys.executable, "-m", "relay"]
 FRESH = "TESTS_FRESH"
 """Set in the environment of a process that must really be started, or of all tests."""
-READ_AT_START = ("PYTHON", "COVERAGE_", "LANG", "LC_", "LD_")
+READ_AT_START = ("PYTHON", "COVERAGE_", "LANG", "LC_", "LD_", "SSL_")
 BYTECODE = "PYTHONDONTWRITEBYTECODE"
 USUAL = {"shell": False, "preexec_fn": None, "pass_fds": (), "process_group": -1, "umask": -1} | dict.fromkeys(
     ("uid", "gid", "gids")
@@ -175,12 +177,30 @@ def load() -> None:
     for module in pkgutil.walk_packages(relay.__path__, "relay."):
         if not module.name.endswith(".__main__"):
             importlib.import_module(module.name)
+    warm()
     if measured := coverage.Coverage.current():
         measured.stop()
         measured.save()
     inspect.stack()  # as coverage does at its start; the first time takes 0.1 s
     gc.freeze()
     assert len(os.listdir("/proc/self/task")) == 1, "threads do not survive a fork"
+
+
+def warm() -> None:
+    """Makes what each process would make for itself: what decodes the database's results, and the certificates."""
+    from relay.clients.connections import load_certificates
+    from relay.memory.calls import base
+    from relay.memory.claims import ClaimResult
+    from relay.memory.store import Store
+
+    load_certificates()
+    base._adapter(ClaimResult)
+    for method in (method for kind in Store.__mro__ for method in vars(kind).values()):
+        if declared := getattr(method, "__wrapped__", None):
+            base._decoder(declared)
+            result = get_type_hints(declared, include_extras=True)["return"]
+            for row in get_args(result) if NoneType in get_args(result) else (result,):
+                base._adapter(row)
 
 
 def serve(tests: socket.socket) -> Job | None:
@@ -232,7 +252,24 @@ def run(job: Job) -> None:
     coverage.process_startup(force=True)
     sys.path[0] = job.cwd
     sys.argv = ["relay", *job.args]
-    runpy.run_module("relay", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("relay", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            leave(end.code or 0)
+        raise
+    leave(0)
+
+
+def leave(code: int) -> None:
+    """Ends this process as Python would, but leaves its memory, which it shares with the server, as it is: to take it
+    apart would copy all of it, which takes longer than most commands."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    gc.collect()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
 def main() -> None:
