@@ -5,39 +5,25 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from tests.acceptance.harness import FRIEND, OWNER, RelayProcess, environment
-from tests.acceptance.shared_bot import bot, session_bot
+from tests.acceptance.shared_bot import SharedBot, World, bot, session_bot
 from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn
-from tests.standins.telegram import Chat, TelegramStandIn, User
+from tests.standins.telegram import TelegramStandIn
 
 __all__ = ["World", "bot", "session_bot", "world"]
 
 
-@dataclass
-class World:
-    """Telegram, the model, the bot, and the private chats of two people."""
-
-    tg: TelegramStandIn
-    model: AnthropicStandIn
-    relay: RelayProcess
-    owner: User
-    friend: User
-    dm: Chat
-    friend_dm: Chat
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def module_relay() -> AsyncIterator[SharedRelay]:
-    """One Relay for the tests of a file."""
-    async with open_relay() as shared_relay:
+async def module_relay(request: pytest.FixtureRequest) -> AsyncIterator[SharedRelay]:
+    """One Relay for the tests of a file. `SETTINGS` in the file change its environment."""
+    async with open_relay(**getattr(request.module, "SETTINGS", {})) as shared_relay:
         yield shared_relay
         assert shared_relay.tracebacks() == []
 
@@ -50,7 +36,28 @@ def shared_relay(module_relay: SharedRelay) -> SharedRelay:
 
 
 @pytest.fixture
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+def shared_world(bot: SharedBot) -> World:
+    """The shared bot with two new people."""
+    return bot.world()
+
+
+@pytest.fixture
+def module_world(shared_relay: SharedRelay) -> World:
+    """The file's Relay with two new people, and a model without rules."""
+    shared_relay.model.reset()
+    return SharedBot(
+        shared_relay.tg, shared_relay.model, shared_relay.relay, shared_relay.data, shared_relay.people
+    ).world()
+
+
+@pytest.fixture
+def world(own_world: World) -> World:
+    """A bot for this test alone. Files whose tests can share one override this."""
+    return own_world
+
+
+@pytest.fixture
+async def own_world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     """A running bot on a fresh data directory. Mark a test with `settings(NAME=value)` to change its environment."""
     marker = request.node.get_closest_marker("settings")
     folder = Path(tempfile.mkdtemp(prefix="test-"))

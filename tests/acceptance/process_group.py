@@ -17,6 +17,7 @@ from aiohttp import web
 from relay.clients.embedded.server import EmbeddedPostgres
 from tests.acceptance.harness import RelayProcess
 from tests.acceptance.shared_relay import SharedRelay, open_relay
+from tests.places import furnish
 
 
 def free_port() -> int:
@@ -64,10 +65,11 @@ class Balancer:
 
 @contextlib.asynccontextmanager
 async def postgres() -> AsyncIterator[EmbeddedPostgres]:
-    """A server that several processes can share."""
+    """A server that several processes can share, with a migrated database."""
     with tempfile.TemporaryDirectory(prefix="relay-server-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o711)  # noqa: S103 — the server may run as another user
-        server = EmbeddedPostgres(Path(folder))
+        await furnish(Path(folder) / "data")
+        server = EmbeddedPostgres(Path(folder) / "data")
         try:
             yield server
         finally:

@@ -21,9 +21,27 @@ from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, User
 
 SESSION = pytest.mark.asyncio(loop_scope="session")
 """Marks tests that use the shared bot, to run in its event loop."""
-FIRST, LAST = 5_000_000_000, 5_000_000_400
+FIRST, LAST = 5_000_000_000, 5_000_001_000
 HUGE = 2**52 - 17
 """A user id beyond 2^31; Telegram's may have 52 bits."""
+
+
+@dataclass
+class World:
+    """Telegram, the model, the bot, and the private chats of two people."""
+
+    tg: TelegramStandIn
+    model: AnthropicStandIn
+    relay: RelayProcess
+    owner: User
+    friend: User
+    dm: Chat
+    friend_dm: Chat
+
+    @property
+    def shell_settings(self) -> dict[str, str]:
+        """The environment in which `relay …` acts for the owner."""
+        return self.relay.environment | {"RELAY_ADMINS": str(self.owner.id)}
 
 
 @dataclass
@@ -46,6 +64,11 @@ class SharedBot:
         """Returns a new person whom the bot knows, and their private chat."""
         user = self.tg.user(id or next(self.ids), name)
         return user, self.tg.dm(user)
+
+    def world(self) -> World:
+        """Returns the bot with two new people."""
+        (owner, dm), (friend, friend_dm) = self.person(), self.person("Ben")
+        return World(self.tg, self.model, self.relay, owner, friend, dm, friend_dm)
 
     def forum(self, *members: User) -> Chat:
         return self.tg.group(next(self.groups), "Forum", list(members), forum=True)
@@ -111,6 +134,9 @@ async def session_bot() -> AsyncIterator[SharedBot]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def bot(session_bot: SharedBot, request: pytest.FixtureRequest) -> AsyncIterator[SharedBot]:
     """The shared bot with its stand-ins reset. Checks the log afterwards."""
+    if session_bot.relay.process is None or session_bot.relay.process.returncode is not None:
+        await session_bot.relay.start()  # a failed test had ended it
+        await session_bot.tg.wait_polling(timeout=30)
     before = len(session_bot.relay.output())
     session_bot.model.reset()
     session_bot.model.delay = session_bot.model.chunk_delay = 0.0

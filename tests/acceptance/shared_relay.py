@@ -43,16 +43,17 @@ class SharedRelay:
     relay: RelayProcess
     data: Path
     url: str = ""
-    _people: Iterator[int] = field(default_factory=lambda: iter(GUESTS))
+    people: Iterator[int] = field(default_factory=lambda: iter(GUESTS))
+    """The ids of people who were not there yet."""
     _words: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def guest(self) -> Chat:
         """Returns the private chat of a new person who may use the bot."""
-        return self.tg.dm(self.tg.user(next(self._people), "Guest"))
+        return self.tg.dm(self.tg.user(next(self.people), "Guest"))
 
     def room(self, forum: bool = False) -> Chat:
         """Returns a group with the bot and one new person who may use it."""
-        number = next(self._people)
+        number = next(self.people)
         return self.tg.group(-1000000000000 - number, "Room", [self.tg.user(number, "Guest")], forum)
 
     def word(self) -> str:

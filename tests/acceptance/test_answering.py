@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
-from tests.acceptance.conftest import World
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.standins.telegram import Chat, StoredMessage, User
@@ -165,26 +162,19 @@ async def test_the_answer_setting_survives_migration_to_a_supergroup(bot: Shared
     assert "in the new one" in (await bot.ask(large, ben, "in the new one")).text
 
 
-@pytest.mark.asyncio(loop_scope="function")
-async def test_buttons_of_answer_and_link_work_after_a_restart(world: World) -> None:
-    group = world.tg.group(-1_003_000_000_001, "Group", [world.owner, world.friend])
-    mention = f"@{world.tg.bot.username}"
-
-    async def ask(text: str) -> StoredMessage:
-        return await world.tg.wait_reply(group, await world.tg.say(group, world.owner, text))
-
-    shown, linking = await ask(f"/answer{mention}"), await ask(f"/link{mention}")
-    await ask(f"/status{mention}")  # By then those two are recorded as sent.
-    await world.relay.kill()
+async def test_buttons_of_answer_and_link_work_after_a_restart(bot: SharedBot) -> None:
+    olga, (ben, _) = bot.tg.user(OWNER, "Olga"), bot.person("Ben")
+    group = bot.group(olga, ben)
+    shown, linking = await bot.ask(group, olga, f"/answer{at(bot)}"), await bot.ask(group, olga, f"/link{at(bot)}")
+    await bot.ask(group, olga, f"/status{at(bot)}")  # By then those two are recorded as sent.
+    await bot.relay.kill()
     pressed = [
-        world.tg.press(group, world.owner, shown, shown.buttons["All"]),
-        world.tg.press(group, world.owner, linking, linking.buttons["Lend my memory here"]),
+        bot.tg.press(group, olga, shown, shown.buttons["All"]),
+        bot.tg.press(group, olga, linking, linking.buttons["Lend my memory here"]),
     ]
-    await world.relay.start()
-    await world.tg.wait_for(lambda: all(query in world.tg.answers for query in pressed))
-    assert [world.tg.answers[query].get("text") for query in pressed] == ["All.", "Lent."]
-    await world.tg.say(group, world.friend, "everything is heard")
-    await world.tg.wait_for(
-        lambda: any("everything is heard" in m.text for m in world.tg.messages(group) if m.from_bot)
-    )
-    assert "Your memory is lent to this group" in (await ask(f"/link{mention}")).text
+    await bot.relay.start()
+    await bot.tg.wait_for(lambda: all(query in bot.tg.answers for query in pressed))
+    assert [bot.tg.answers[query].get("text") for query in pressed] == ["All.", "Lent."]
+    await bot.tg.say(group, ben, "everything is heard")
+    await bot.tg.wait_for(lambda: any("everything is heard" in m.text for m in bot.tg.messages(group) if m.from_bot))
+    assert "Your memory is lent to this group" in (await bot.ask(group, olga, f"/link{at(bot)}")).text

@@ -5,19 +5,36 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
-from tests.acceptance.conftest import World
+from tests.acceptance.shared_bot import SESSION, World
+from tests.acceptance.shared_relay import SharedRelay
 from tests.standins.anthropic import Recorded, tool
 from tests.standins.anthropic.server import JUDGE, SETTLE
 from tests.standins.telegram import Chat, StoredMessage, User
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 Json = dict[str, Any]
-AUTO = pytest.mark.settings(RELAY_CAPTURE="auto")
+SETTINGS = {"RELAY_CAPTURE": "auto"}
+AUTO = pytest.mark.settings(**SETTINGS)
+OWN = pytest.mark.asyncio(loop_scope="function")
 MOVED = "I moved to Lisbon last week, and the light here is wonderful in the evenings."
 KEPT = "Ada lives in Lisbon since November."
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def world(module_world: World, module_relay: SharedRelay) -> AsyncIterator[World]:
+    """The file's bot with two new people. Afterwards, nothing waits to be judged, which would reach the next test."""
+    yield module_world
+    await module_relay.until(
+        "with waiting as (delete from relay.job where kind = 'judging' and lease_owner is null)"
+        " select not exists (select from relay.job where kind = 'judging' and lease_owner is not null)"
+    )
 
 
 def finds(world: World, words: str, sentence: str, times: int | None = None, **more: Any) -> None:
@@ -67,7 +84,6 @@ def judged(world: World) -> list[Recorded]:
     return world.model.asides_of(JUDGE)
 
 
-@AUTO
 async def test_a_mentioned_fact_is_kept_shown_under_the_answer_and_can_be_undone(world: World) -> None:
     finds(world, "Lisbon", KEPT)
     answer = await says(world, MOVED, "How lovely!")
@@ -87,7 +103,6 @@ async def test_a_mentioned_fact_is_kept_shown_under_the_answer_and_can_be_undone
     assert KEPT not in await known(world)
 
 
-@AUTO
 async def test_a_captured_fact_extends_an_existing_learned_line(world: World) -> None:
     finds(world, "Lisbon", "Ada loves the light of the evenings.")
     answer = await says(world, MOVED, f"How lovely! [LEARN: {KEPT}]")
@@ -97,7 +112,6 @@ async def test_a_captured_fact_extends_an_existing_learned_line(world: World) ->
     assert list(shown.buttons) == ["↩ Undo / Edit…", "◆ Keep this"]
 
 
-@AUTO
 async def test_a_fact_that_contradicts_an_older_memory_replaces_it(world: World) -> None:
     await says(world, "Berlin is where I live", "Noted [LEARN: Ada lives in Berlin.]")
     finds(world, "Lisbon", KEPT)
@@ -114,11 +128,11 @@ async def test_a_fact_that_contradicts_an_older_memory_replaces_it(world: World)
     assert "Berlin" not in now
 
 
-@pytest.mark.settings(RELAY_CAPTURE="tags")
-async def test_a_remembered_fact_replaces_the_one_that_it_contradicts(world: World) -> None:
+@SESSION
+async def test_a_remembered_fact_replaces_the_one_that_it_contradicts(shared_world: World) -> None:
     async def remember(fact: str) -> str:
-        said = await world.tg.say(world.dm, world.owner, f"/remember {fact}")
-        return (await world.tg.wait_reply(world.dm, said, timeout=30)).text
+        said = await shared_world.tg.say(shared_world.dm, shared_world.owner, f"/remember {fact}")
+        return (await shared_world.tg.wait_reply(shared_world.dm, said, timeout=30)).text
 
     def decide(request: Recorded) -> Any:
         line = next(line for line in request.last_text.splitlines() if "Berlin" in line)
@@ -126,47 +140,50 @@ async def test_a_remembered_fact_replaces_the_one_that_it_contradicts(world: Wor
 
     assert await remember("I live in Berlin") == "🧠 Learned: I live in Berlin"
     assert await remember("I keep bees") == "🧠 Learned: I keep bees", "without a decision, both are kept"
-    world.model.rule("I moved to Lisbon", decide, model=SETTLE)
+    shared_world.model.rule("I moved to Lisbon", decide, model=SETTLE)
     assert await remember("I moved to Lisbon") == "🧠 Updated: I moved to Lisbon (was: I live in Berlin)"
-    now = await known(world)
+    now = await known(shared_world)
     assert "I keep bees" in now
     assert "I moved to Lisbon" in now
     assert "Berlin" not in now
-    await says(world, "Where am I?", "In Lisbon.")
-    assert re.search(r"\n- I moved to Lisbon \(said \d{4}-\d\d-\d\d\)", world.model.last.system_text)
-    asked = len(world.model.requests)
-    await world.tg.wait_reply(world.dm, await world.tg.say(world.dm, world.owner, "/memory pause 1h"), timeout=30)
-    world.model.rule("I moved to Porto", decide, model=SETTLE)
+    await says(shared_world, "Where am I?", "In Lisbon.")
+    assert re.search(r"\n- I moved to Lisbon \(said \d{4}-\d\d-\d\d\)", shared_world.model.last.system_text)
+    asked = len(shared_world.model.requests)
+    await shared_world.tg.wait_reply(
+        shared_world.dm, await shared_world.tg.say(shared_world.dm, shared_world.owner, "/memory pause 1h"), timeout=30
+    )
+    shared_world.model.rule("I moved to Porto", decide, model=SETTLE)
     assert "Learned" not in (refused := await remember("I moved to Porto"))
     assert "Updated" not in refused
-    assert len(world.model.requests) == asked, "what isn't stored is read by no model"
+    assert len(shared_world.model.requests) == asked, "what isn't stored is read by no model"
 
 
+@OWN
 @pytest.mark.settings(RELAY_CAPTURE="ask")
-async def test_in_ask_mode_capture_proposes_keep_or_discard(world: World) -> None:
-    finds(world, "Lisbon", KEPT)
-    answer = await says(world, MOVED, "How lovely!")
-    shown = await told(world, answer, "Waiting for your tap")
-    assert KEPT not in (await known(world)).replace("waits", "")
-    await press(world, shown, "Keep or discard")
-    opened = await world.tg.wait_for(
-        lambda: next((one for one in world.tg.messages(world.dm)
+async def test_in_ask_mode_capture_proposes_keep_or_discard(own_world: World) -> None:
+    finds(own_world, "Lisbon", KEPT)
+    answer = await says(own_world, MOVED, "How lovely!")
+    shown = await told(own_world, answer, "Waiting for your tap")
+    assert KEPT not in (await known(own_world)).replace("waits", "")
+    await press(own_world, shown, "Keep or discard")
+    opened = await own_world.tg.wait_for(
+        lambda: next((one for one in own_world.tg.messages(own_world.dm)
             if one.message_id == answer.message_id and any("✅ Keep" in name for name in one.buttons)), None),
         timeout=30,
     )  # fmt: skip
-    await press(world, opened, "✅ Keep")
-    assert KEPT in await known(world)
+    await press(own_world, opened, "✅ Keep")
+    assert KEPT in await known(own_world)
 
 
+@OWN
 @pytest.mark.settings(RELAY_CAPTURE="off")
-async def test_with_capture_off_not_even_a_tag_teaches(world: World) -> None:
-    answer = await says(world, MOVED, f"How lovely! [LEARN: {KEPT}]")
+async def test_with_capture_off_not_even_a_tag_teaches(own_world: World) -> None:
+    answer = await says(own_world, MOVED, f"How lovely! [LEARN: {KEPT}]")
     assert "Learning is off" in answer.text
-    assert KEPT not in await known(world)
-    assert judged(world) == []
+    assert KEPT not in await known(own_world)
+    assert judged(own_world) == []
 
 
-@AUTO
 async def test_a_kill_while_judging_neither_loses_nor_doubles_a_memory(world: World) -> None:
     finds(world, "Lisbon", KEPT)
     world.model.fault("hang", times=1, model=JUDGE)
@@ -183,7 +200,6 @@ async def test_a_kill_while_judging_neither_loses_nor_doubles_a_memory(world: Wo
     assert edited.text.count(KEPT) == 1
 
 
-@AUTO
 async def test_capture_waits_for_a_busy_judge_without_delaying_answers(world: World) -> None:
     finds(world, "Lisbon", KEPT)
     world.model.fault("429", times=2, model=JUDGE, retry_after=1)
@@ -193,24 +209,24 @@ async def test_capture_waits_for_a_busy_judge_without_delaying_answers(world: Wo
     assert len(judged(world)) >= 3
 
 
+@OWN
 @AUTO
-async def test_keywords_capture_facts_until_the_judge_is_available_again(world: World) -> None:
-    world.model.fault("401", times=2, model=JUDGE)
-    answer = await says(world, MOVED, "How lovely!")
-    await told(world, answer, "“I moved to Lisbon last week")
-    finds(world, "Lisbon", KEPT)
-    finds(world, "Porto", "Ada has a cat in Porto.")
-    world.model.faults.clear()
-    other = await says(world, "My cat still lives in Porto with my sister, for now at least.", "Poor cat.")
-    await told(world, other, "Porto.")
-    shown = await told(world, answer, KEPT)
+async def test_keywords_capture_facts_until_the_judge_is_available_again(own_world: World) -> None:
+    own_world.model.fault("401", times=2, model=JUDGE)
+    answer = await says(own_world, MOVED, "How lovely!")
+    await told(own_world, answer, "“I moved to Lisbon last week")
+    finds(own_world, "Lisbon", KEPT)
+    finds(own_world, "Porto", "Ada has a cat in Porto.")
+    own_world.model.faults.clear()
+    other = await says(own_world, "My cat still lives in Porto with my sister, for now at least.", "Poor cat.")
+    await told(own_world, other, "Porto.")
+    shown = await told(own_world, answer, KEPT)
     assert "“" not in shown.text, "the line shows the judge's wording"
-    now = await known(world)
+    now = await known(own_world)
     assert "“I moved" not in now
     assert now.count("Lisbon") == 1
 
 
-@AUTO
 async def test_if_the_answer_was_deleted_the_learned_line_is_sent_once(world: World) -> None:
     gate = asyncio.Event()
 
@@ -235,7 +251,6 @@ async def test_if_the_answer_was_deleted_the_learned_line_is_sent_once(world: Wo
     assert len([one for one in world.tg.messages(world.dm) if KEPT in one.text]) == 1
 
 
-@AUTO
 async def test_a_fact_from_forwarded_text_waits_for_a_tap(world: World) -> None:
     finds(world, "dentist", "Ada has a dentist's appointment on 3 May.", kind="event")
     text = "Your appointment at the dentist is on the third of May at nine in the morning."

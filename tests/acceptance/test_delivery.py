@@ -102,7 +102,7 @@ async def test_a_person_hears_in_private_that_a_closed_topic_takes_no_answer(sha
 async def test_a_group_keeps_its_memory_when_it_becomes_a_supergroup(shared_relay: SharedRelay) -> None:
     """Once between two questions and once during an answer, with Telegram's two messages in either order."""
     for number, swapped in enumerate((False, True)):
-        person = next(shared_relay._people)
+        person = next(shared_relay.people)
         friend = shared_relay.tg.user(999_000 + number, "Other")
         small = shared_relay.tg.group(
             -4000 - number, "Small", [shared_relay.tg.user(person, "Guest"), friend], type="group"
@@ -144,7 +144,7 @@ async def test_a_group_keeps_its_memory_when_it_becomes_a_supergroup(shared_rela
 async def test_an_old_button_of_a_group_that_became_a_supergroup_says_that_it_is_too_old(
     shared_relay: SharedRelay,
 ) -> None:
-    tg, person = shared_relay.tg, next(shared_relay._people)
+    tg, person = shared_relay.tg, next(shared_relay.people)
     small = tg.group(-4100, "Small", [tg.user(person, "Guest"), tg.user(999_100, "Other")], type="group")
     mention = f"@{tg.bot.username}"
     shared_relay.model.rule("tea", "I see. [LEARN: likes tea]")

@@ -7,9 +7,7 @@ import contextlib
 import json
 import os
 import signal
-import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 import psutil
@@ -20,6 +18,7 @@ import pytest_asyncio
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.surfaces.telegram.incoming.intake import OUTAGE
 from tests.acceptance.harness import OWNER
+from tests.acceptance.process_group import postgres
 from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.browser.telegram_client import sign_init_data
 from tests.standins.anthropic import Reply
@@ -36,13 +35,8 @@ async def embedded() -> AsyncIterator[SharedRelay]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server() -> AsyncIterator[EmbeddedPostgres]:
-    with tempfile.TemporaryDirectory(prefix="relay-server-", ignore_cleanup_errors=True) as folder:
-        os.chmod(folder, 0o711)  # noqa: S103 — the server may run as another user
-        server = EmbeddedPostgres(Path(folder))
-        try:
-            yield server
-        finally:
-            await server.stop()
+    async with postgres() as server:
+        yield server
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -126,7 +126,7 @@ async def test_a_permanent_fault_gets_a_clear_line_and_a_retry_button(shared_rel
 async def test_only_admins_are_told_the_cause_and_only_in_private(shared_relay: SharedRelay) -> None:
     admin, owner = shared_relay.tg.chat(OWNER), shared_relay.tg.user(OWNER)
     group = shared_relay.tg.group(
-        -1000000077001, "Group", [owner, shared_relay.tg.user(next(shared_relay._people), "Guest")]
+        -1000000077001, "Group", [owner, shared_relay.tg.user(next(shared_relay.people), "Guest")]
     )
     for kind, cause in CAUSES.items():
         word = shared_relay.word()

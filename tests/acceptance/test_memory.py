@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.acceptance.conftest import World
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.standins.telegram import Chat, User
 
@@ -101,8 +98,8 @@ async def test_undo_and_edit_buttons_work_only_for_their_person(bot: SharedBot) 
     assert any("Undone" in label for label in reply.buttons)
 
 
-@pytest.mark.asyncio(loop_scope="function")
-async def test_memory_and_undo_survive_a_restart(world: World) -> None:
+async def test_memory_and_undo_survive_a_restart(bot: SharedBot) -> None:
+    world = bot.world()
     world.model.rule("I sail", "Ahoy [LEARN: Ada sails] [LEARN: Ada fears sharks]")
     said = await world.tg.say(world.dm, world.owner, "I sail")
     taught = await world.tg.wait_reply(world.dm, said)

@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
-from tests.acceptance.conftest import World
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.standins.telegram import Chat, StoredMessage, User
@@ -341,8 +338,9 @@ async def test_private_memories_are_not_shown_after_others_joined(bot: SharedBot
     assert all("Quill" not in message.text for message in bot.tg.messages(forum)[before:])
 
 
-@pytest.mark.asyncio(loop_scope="function")
-async def test_the_buttons_of_the_memory_list_work_after_a_restart(world: World) -> None:
+async def test_the_buttons_of_the_memory_list_work_after_a_restart(bot: SharedBot) -> None:
+    world = bot.world()
+
     async def press(label: str) -> str:
         return await world.tg.tap(world.dm, world.owner, listed, label)
 
@@ -364,8 +362,8 @@ async def test_the_buttons_of_the_memory_list_work_after_a_restart(world: World)
     assert "What I know (3)" in listed.text
 
 
-@pytest.mark.asyncio(loop_scope="function")
-async def test_a_press_on_a_list_sent_without_response_does_not_double_it(world: World) -> None:
+async def test_a_press_on_a_list_sent_without_response_does_not_double_it(bot: SharedBot) -> None:
+    world = bot.world()
     world.model.rule("I sail", "Ahoy [LEARN: Ada fears storms]")
     said = await world.tg.say(world.dm, world.owner, "I sail")
     await world.tg.wait_reply(world.dm, said)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import World
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.test_terminal import relay
@@ -213,8 +212,8 @@ async def test_malformed_search_buttons_do_nothing(bot: SharedBot, data: str) ->
     assert reply.text == "You said: hello"
 
 
-@pytest.mark.asyncio(loop_scope="function")
-async def test_search_buttons_work_after_a_restart(world: World) -> None:
+async def test_search_buttons_work_after_a_restart(bot: SharedBot) -> None:
+    world = bot.world()
     for number in range(8):
         said = await world.tg.say(world.dm, world.owner, f"a zebra crossing {number}")
         await world.tg.wait_reply(world.dm, said)

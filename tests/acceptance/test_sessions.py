@@ -6,11 +6,9 @@ import asyncio
 import re
 from pathlib import Path
 
-import pytest
-
-from tests.acceptance.conftest import World
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.test_terminal import relay
+from tests.standins.anthropic import Recorded
 from tests.standins.telegram import Chat, User
 
 pytestmark = SESSION
@@ -216,14 +214,18 @@ async def test_forum_topics_are_not_renamed_and_a_refused_rename_does_no_harm(bo
     assert (await bot.ask(dm, ada, "still there?", topic=topic)).text == "You said: still there?"
 
 
-@pytest.mark.asyncio(loop_scope="function")
-async def test_a_title_interrupted_by_a_kill_is_made_afterwards(world: World) -> None:
+async def test_a_title_interrupted_by_a_kill_is_made_afterwards(bot: SharedBot) -> None:
+    world = bot.world()
     world.model.fault("hang", times=1, match="lynx", model="aside")
     world.model.rule("lynx", "Lynxes", model="aside")
     for number in range(2):
         said = await world.tg.say(world.dm, world.owner, f"lynx {number}")
         await world.tg.wait_reply(world.dm, said)
-    await world.tg.wait_for(lambda: world.model.asides)
+
+    def titled() -> list[Recorded]:
+        return [one for one in world.model.asides if "lynx" in one.text]
+
+    await world.tg.wait_for(titled)
     await world.relay.kill()
     await world.relay.start()
     for _ in range(100):
@@ -233,7 +235,7 @@ async def test_a_title_interrupted_by_a_kill_is_made_afterwards(world: World) ->
             break
         await asyncio.sleep(0.25)
     assert "1 · Lynxes · now" in shown.text
-    assert len(world.model.asides) == 2
+    assert len(titled()) == 2
     world.tg.press(world.dm, world.owner, shown, shown.buttons["1"])
     await world.tg.wait_for(lambda: "It began with you: lynx 0" in shown.text)
 

@@ -16,6 +16,7 @@ from tests.acceptance.pty import Person
 from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.forks import read_at_start
 from tests.leaks import searched
+from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.telegram import TelegramStandIn
 from tests.standins.telegram.values import TEST_TOKEN
@@ -112,6 +113,7 @@ async def test_a_token_unknown_to_telegram_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("key", "refused"), [("sk-ant-wrong", True), ("sk-ant-test", False)])
 async def test_a_key_unknown_to_the_model_is_reported_at_a_terminal(tmp_path: Path, key: str, refused: bool) -> None:
     said = "The model's server does not accept the key. Check ANTHROPIC_API_KEY."
+    await furnish(tmp_path / "data")
     async with TelegramStandIn() as tg, AnthropicStandIn() as model:
         urls = {"TELEGRAM_API_URL": tg.url, "ANTHROPIC_BASE_URL": model.url, "RELAY_DATA_DIR": str(tmp_path / "data")}
         more = {"ANTHROPIC_API_KEY": key, "RELAY_WEB": "off", "RELAY_EMBEDDER": "off"}

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
-import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from tests.acceptance.harness import FRIEND, OWNER, STRANGER, RelayProcess, environment
+from tests.acceptance.harness import FRIEND, OWNER, STRANGER
 from tests.acceptance.shared_bot import SharedBot
-from tests.standins.anthropic import AnthropicStandIn
-from tests.standins.telegram import Chat, StoredMessage, TelegramStandIn, Upload, User
+from tests.acceptance.shared_relay import open_relay
+from tests.standins.telegram import Chat, StoredMessage, Upload, User
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -26,21 +23,14 @@ ADMINS_ONLY = "That's for my admins."
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def module_bot() -> AsyncIterator[SharedBot]:
     """A bot for this file only, since all chats share the soul."""
-    folder = Path(tempfile.mkdtemp(prefix="relay-soul-"))
-    async with TelegramStandIn() as tg, AnthropicStandIn() as model:
+    admins = f"{OWNER},{OTHER_ADMIN},{LATE_ADMIN}"
+    async with open_relay(start=False, RELAY_ADMINS=admins, RELAY_USERS=str(FRIEND)) as own_relay:
         for number, name in ((OWNER, "Ada"), (OTHER_ADMIN, "Olga"), (FRIEND, "Ben"), (STRANGER, "Sam")):
-            tg.dm(tg.user(number, name))
-        admins = f"{OWNER},{OTHER_ADMIN},{LATE_ADMIN}"
-        relay = RelayProcess(environment(tg, model, folder / "data", RELAY_ADMINS=admins), folder / "relay.log")
-        await relay.start()
-        try:
-            await tg.wait_polling(timeout=30)
-            yield SharedBot(tg, model, relay, folder / "data")
-        finally:
-            await relay.stop()
-            output = relay.output()
-            shutil.rmtree(folder, ignore_errors=True)
-        assert "Traceback" not in output
+            own_relay.tg.dm(own_relay.tg.user(number, name))
+        await own_relay.relay.start()
+        await own_relay.polled()
+        yield SharedBot(own_relay.tg, own_relay.model, own_relay.relay, own_relay.data)
+        assert own_relay.tracebacks() == []
 
 
 @pytest.fixture

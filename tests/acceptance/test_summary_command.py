@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from tests.acceptance.conftest import World
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.test_terminal import relay
@@ -184,8 +181,8 @@ async def test_only_group_members_can_correct_a_groups_summary(bot: SharedBot) -
     assert "no summary" in (await bot.ask(ben_dm, ben, "/summary")).text
 
 
-@pytest.mark.asyncio(loop_scope="function")
-async def test_buttons_and_questions_of_a_summary_work_after_a_restart(world: World) -> None:
+async def test_buttons_and_questions_of_a_summary_work_after_a_restart(bot: SharedBot) -> None:
+    world = bot.world()
     tg, dm, ada = world.tg, world.dm, world.owner
 
     async def ask(text: str, **more: object) -> StoredMessage:

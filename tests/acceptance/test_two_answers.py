@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import World
+from tests.acceptance.shared_bot import SESSION, World
 from tests.acceptance.shared_relay import SharedRelay
 from tests.acceptance.test_preferences import asked, last_prompt, press
 from tests.standins.anthropic import web_search
 from tests.standins.telegram import StoredMessage
 
-pytestmark = pytest.mark.asyncio(loop_scope="function")
+pytestmark = SESSION
+
+
+@pytest.fixture
+def world(shared_world: World) -> World:
+    return shared_world
 
 
 def two_of(world: World) -> tuple[StoredMessage, StoredMessage] | None:
@@ -66,9 +71,12 @@ async def test_a_reaction_to_the_answer_that_was_not_chosen_teaches_nothing(worl
     shared = SharedRelay(world.tg, world.model, world.relay, Path(world.relay.environment["RELAY_DATA_DIR"]))
     world.tg.react(world.dm, world.owner, second, "👎")
     world.tg.react(world.dm, world.owner, first, "👍")
-    await shared.until("select count(*) = 2 from relay.signal")
-    assert shared.sql("select count(distinct message_id) from relay.signal where removed_at is null") == [(2,)]
-    assert shared.sql("select value from relay.feedback where kind = 'thumbs'") == [({"up": True},)]
+    ada = world.owner.id
+    await shared.until("select count(*) = 2 from relay.signal where user_id = %s", ada)
+    standing = "select count(distinct message_id) from relay.signal where user_id = %s and removed_at is null"
+    assert shared.sql(standing, ada) == [(2,)]
+    thumbs = "select value from relay.feedback where user_id = %s and kind = 'thumbs'"
+    assert shared.sql(thumbs, ada) == [({"up": True},)]
 
 
 async def test_the_second_of_two_answers_is_careful_with_a_web_page(world: World) -> None:
