@@ -20,6 +20,7 @@ create function pg_temp.at(n bigint) returns timestamptz language sql as $$
         else timestamptz '2025-02-28 23:59:59.123456+00' + n * interval '1.000001 hours' end
 $$;
 
+set relay.index = 'later';  -- nobody searches these rows, and indexing them takes most of the time
 insert into space (kind, owner_id, chat_id, created_at)
 select case n % 2 when 0 then 'private' else 'group' end, 9007199254740993 + n, -1009007199254740993 - n, pg_temp.at(n)
 from generate_series(1, 60) n;
@@ -123,11 +124,13 @@ insert into feedback (space_id, thread_id, session_id, user_id, kind, turn_id, m
 select m.space_id, m.thread_id, m.session_id, 9007199254740993, 'tag', m.turn_id, m.id,
     jsonb_build_object('tags', pg_temp.odd(m.id::integer % 50)), 'button', case when m.id % 2 = 0 then now() end
 from message m order by m.id limit 20;
+reset relay.index;  -- these make preferences
 insert into observation (feedback_id, space_id, user_id, thread_id, type, pattern, polarity, weight, reinforcing,
     explicit, session_id, at)
 select id, space_id, user_id, case when id % 2 = 0 then thread_id end, 'other', pg_temp.odd(id::integer % 50), 1, 0.3, 1,
     id % 3 <> 0, session_id, at
 from feedback;
+set relay.index = 'later';
 insert into preference_decision (space_id, user_id, type, pattern, action, at)
 select space_id, user_id, 'other', pg_temp.odd(id::integer % 50), 'forget', timestamptz '2020-01-01' from feedback;
 insert into message_version (message_id, text, blocks, untrusted)

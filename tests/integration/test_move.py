@@ -207,7 +207,7 @@ async def test_a_move_interrupted_anywhere_continues(source: Side, target: Side,
         pass
 
     monkeypatch.setattr("relay.archive.transfer.MOST_ROWS", 200)
-    countdown = 3
+    countdown = 0
 
     def then(step: str, table: str, rows: int) -> None:
         nonlocal countdown
@@ -215,8 +215,8 @@ async def test_a_move_interrupted_anywhere_continues(source: Side, target: Side,
         if countdown == 0:
             raise Break
 
-    for attempt in range(200):
-        looking, countdown = Looking(then=then), 3 + 3 * attempt
+    for attempt in range(20):
+        looking, countdown = Looking(then=then), int(3 * 1.6**attempt)
         try:
             await Transfer(source.port, target.port, looking).run()
             break
@@ -403,13 +403,38 @@ class Shell:
         return process.returncode, searched(output, self.environment | more)
 
 
-@pytest.fixture
-def shell() -> Iterator[Shell]:
+@contextlib.contextmanager
+def made_shell() -> Iterator[Shell]:
+    """A shell whose data directory doesn't exist yet."""
     folder = Path(tempfile.mkdtemp(prefix="relay-move-"))
     ours = ("RELAY_", "TELEGRAM_", "ANTHROPIC_", "DATABASE_", "SUPABASE_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    yield Shell(folder / "data", environment | {"RELAY_DATA_DIR": str(folder / "data")})
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield Shell(folder / "data", environment | {"RELAY_DATA_DIR": str(folder / "data")})
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def migrated() -> Iterator[Path]:
+    """A data directory with rows of every kind."""
+    with made_shell() as shell:
+        assert shell.run("db", "migrate")[0] == 0
+
+        async def fill() -> None:
+            async with served(shell.data_dir) as here:
+                here.sql(ROWS)
+
+        asyncio.run(fill())
+        yield shell.data_dir
+
+
+@pytest.fixture
+def shell(migrated: Path) -> Iterator[Shell]:
+    """A shell with a copy of that data directory."""
+    with made_shell() as shell:
+        subprocess.run(["cp", "-a", migrated, shell.data_dir], check=True)  # the server may have an account of its own
+        yield shell
 
 
 @contextlib.asynccontextmanager
@@ -425,12 +450,11 @@ async def served(data_dir: Path) -> AsyncIterator[Side]:
 
 @pytest.mark.slow("test_a_killed_command_continues_where_it_stopped")
 async def test_the_command_moves_to_another_server_and_back(shell: Shell, server: Server, tmp_path: Path) -> None:
-    code, output = shell.run("move", "--to", "embedded", "--data-dir", str(shell.data_dir.parent / "other"))
+    other = shell.data_dir.parent / "other"
+    code, output = shell.run("move", "--to", "embedded", "--data-dir", str(other), RELAY_DATA_DIR=str(tmp_path))
     assert code == 1
     assert "nothing to move" in output
-    assert shell.run("db", "migrate")[0] == 0
     async with served(shell.data_dir) as here:
-        here.sql(ROWS)
         before = here.dump()
     name = server.create()
     try:
@@ -454,7 +478,6 @@ async def test_the_command_moves_to_another_server_and_back(shell: Shell, server
         assert "  DATABASE_URL=\n" in output
         async with served(shell.data_dir) as here:
             assert there.dump(*STAYS) == here.dump(*STAYS)
-        other = shell.data_dir.parent / "other"
         code, output = shell.run("move", "--to", "embedded", "--data-dir", str(other))
         assert code == 0, output
         assert f"RELAY_DATA_DIR={other}" in output
@@ -466,15 +489,12 @@ async def test_the_command_moves_to_another_server_and_back(shell: Shell, server
 
 @pytest.mark.slow("test_lost_responses_do_no_harm and test_everything_arrives_unchanged_and_the_source_stays_unchanged")
 async def test_a_killed_command_continues_where_it_stopped(shell: Shell, server: Server) -> None:
-    assert shell.run("db", "migrate")[0] == 0
-    name = server.create()
+    name = server.create(TEMPLATE)
     url = server.url(name)
     there = Side(Postgres(url), url)
     try:
         async with served(shell.data_dir) as here:
-            here.sql(ROWS)
             before = here.dump()
-            assert shell.run("db", "migrate", DATABASE_URL=url)[0] == 0
             for table in ("soul", "turn", "memory_change"):
                 with psycopg.connect(url) as connection:  # the copy of this table waits for the lock, and is killed
                     connection.execute(f"lock table relay.{table} in exclusive mode".encode())
@@ -504,8 +524,7 @@ def _eventually(condition: Callable[[], Any], process: subprocess.Popen[str]) ->
 
 
 @pytest.mark.slow("test_a_move_is_refused_while_either_side_is_in_use")
-async def test_the_command_is_refused_while_relay_runs_on_the_data_directory(shell: Shell) -> None:
-    assert shell.run("db", "migrate")[0] == 0
+async def test_the_command_is_refused_while_relay_runs_on_the_data_directory(shell: Shell, target: Side) -> None:
     script = (
         "import sys; from pathlib import Path; from relay.clients.embedded.instance import Instance; "
         f"held = Instance(Path({str(shell.data_dir)!r})); print('held', flush=True); sys.stdin.readline()"
@@ -515,14 +534,13 @@ async def test_the_command_is_refused_while_relay_runs_on_the_data_directory(she
     )
     assert holder.stdout
     assert holder.stdout.readline() == "held\n"
-    other = str(shell.data_dir.parent / "other")
-    code, output = shell.run("move", "--to", "embedded", "--data-dir", other)
+    code, output = shell.run("move", "--to", target.url)
     holder.kill()
     holder.communicate()
     assert code == 1
     assert "Relay is running on" in output
     assert not in_use(shell.data_dir)
-    code, output = shell.run("move", "--to", "embedded", "--data-dir", other)
+    code, output = shell.run("move", "--to", target.url)
     assert code == 0, output
 
 
@@ -609,9 +627,7 @@ async def test_a_supabase_project_is_moved_to_and_from_over_rest_only(shell: She
     running.sql("insert into relay.identity default values on conflict do nothing")  # the reset deletes all rows
     project = Side(Postgres(running.database_url), running.database_url)
     keys = {"SUPABASE_URL": running.url, "SUPABASE_SERVICE_ROLE_KEY": running.service_key}
-    assert shell.run("db", "migrate")[0] == 0
     async with served(shell.data_dir) as here:
-        here.sql(ROWS)
         before = here.dump()
         running.fail("lost", times=3, function="move_insert")
         code, output = await asyncio.to_thread(
@@ -641,7 +657,6 @@ async def test_a_supabase_project_is_moved_to_and_from_over_rest_only(shell: She
 
 @pytest.mark.slow("test_supabase_start.py")
 async def test_a_project_without_tables_and_a_wrong_key_are_explained(shell: Shell, running: SupabaseProject) -> None:
-    assert shell.run("db", "migrate")[0] == 0
     code, output = shell.run("move", "--to", running.url, "--key-env", "PROJECT", PROJECT=running.anon_key)
     assert code == 2
     assert "anon key" in output
