@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import World
+from tests.acceptance.shared_bot import SESSION, World
 from tests.acceptance.test_terminal import relay
 from tests.standins.telegram import StoredMessage, Upload
 
-pytestmark = pytest.mark.asyncio(loop_scope="function")
+pytestmark = SESSION
+
+
+@pytest.fixture
+def world(shared_world: World) -> World:
+    return shared_world
 
 
 async def asked(world: World, text: str) -> StoredMessage:
@@ -24,7 +29,13 @@ async def press(world: World, message: StoredMessage, label: str) -> str:
 
 
 def last_prompt(world: World) -> str:
-    return json.dumps(world.model.requests[-1].body, ensure_ascii=False)
+    return json.dumps([one.body for one in world.model.requests if "sonnet" in one.model][-1], ensure_ascii=False)
+
+
+def last_review(world: World) -> str:
+    """Returns the messages of the last request for a critique."""
+    reviews = [one for one in world.model.requests if "You review a text" in one.system_text]
+    return json.dumps(reviews[-1].messages)
 
 
 async def test_a_stated_preference_applies_at_once_and_can_be_forgotten(world: World) -> None:
@@ -229,12 +240,11 @@ async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) 
     said = await world.tg.say(world.dm, world.owner, "/critique", reply_to=answer)
     review = await world.tg.wait_reply(world.dm, said)
     assert "too long for what you prefer" in review.text
-    asked_for = next(r for r in reversed(world.model.requests) if "You review a text" in json.dumps(r.body["system"]))
-    assert "CHECK AGAINST\\nPrefer (high): short answers" in json.dumps(asked_for.body["messages"])
+    assert "CHECK AGAINST\\nPrefer (high): short answers" in last_review(world)
     for rest, back in [("off", "on"), ("here ignore", "here use")]:
         await asked(world, f"/preferences {rest}")
         await asked(world, "/critique")
-        assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), rest
+        assert "CHECK AGAINST" not in last_review(world), rest
         await asked(world, f"/preferences {back}")
     world.model.rule("my report", "Short report.")
     await press(world, review, "Answer again")
@@ -244,7 +254,7 @@ async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) 
     assert "too long for what you prefer" not in last_prompt(world), "the critique is not in the history"
     await asked(world, "/private on")
     await asked(world, "/critique Dear Sir, I quit.")
-    assert "CHECK AGAINST" not in json.dumps(world.model.requests[-1].body["messages"]), "off the record"
+    assert "CHECK AGAINST" not in last_review(world), "off the record"
 
 
 async def test_a_critique_judges_the_text_that_it_is_given(world: World) -> None:
@@ -281,7 +291,7 @@ async def test_a_critique_without_an_answer_is_refused(world: World) -> None:
 
 async def test_preferences_are_forgotten_and_reset_in_the_shell(world: World, tmp_path: Path) -> None:
     async def shell(*words: str) -> tuple[int, str]:
-        code, shown = await relay(world.relay.environment, tmp_path, "preferences", *words)
+        code, shown = await relay(world.shell_settings, tmp_path, "preferences", *words)
         return code, shown.strip()
 
     for words in ("cat poems", "dog poems", "emojis"):
