@@ -16,7 +16,6 @@ from relay.jobs.writing import compression_kind, summary_kind, title_kind
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.growth import Gardener
 from relay.memory.preferences.attribution import Attributor
-from relay.memory.writing.titles import Titler
 
 SWEEP_MINUTES = 3
 """How many minutes pass between checks of each kind, besides those when a job becomes due."""
@@ -55,7 +54,7 @@ def make_kinds(services: JobServices) -> list[JobKind]:
         tidy_kind(store, services.keep_days),
     ]
     if messenger is not None:
-        kinds.append(title_kind(Titler(store, gate, model)))
+        kinds.append(title_kind(services.summariser))
         kinds.append(sweep_kind(store, media_store, messenger, bot_id))
     return kinds
 

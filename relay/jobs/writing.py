@@ -12,7 +12,7 @@ from relay.jobs.kinds import JobKind, Retry
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.writing.compressor import Compressor
 from relay.memory.writing.summaries import Summariser, summarise
-from relay.memory.writing.titles import Titler, name_session
+from relay.memory.writing.titles import name_session
 from relay.memory.writing.versions import make_version
 
 log = structlog.get_logger()
@@ -51,7 +51,7 @@ async def run(compressor: Compressor, job: ClaimedJob) -> bool:
         return False
 
 
-def title_kind(titler: Titler) -> JobKind:
+def title_kind(summariser: Summariser) -> JobKind:
     """Returns the kind for titles."""
-    run = partial(name_session, titler)
-    return JobKind("title", run, timeout=120, retry=Retry(most=6), at_once=4, gate=titler.gate)
+    run = partial(name_session, summariser)
+    return JobKind("title", run, timeout=120, retry=Retry(most=6), at_once=4, gate=summariser.gate)

@@ -17,7 +17,6 @@ from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
-from relay.memory.writing.titles import Titler
 from tests.integration.conftest import Sql
 from tests.integration.test_turn import Room, Scripted, call
 from tests.integration.turn_driver import ADA, BEN, TurnDriver, incoming_of, private
@@ -156,9 +155,9 @@ async def test_summaries_and_titles_wait_while_the_persons_budget_is_used_up(
             await driver.exchange(user_id, f"hello {number}")
     await sql("update spend set model = 'big', input = case user_id when %s then 1000 else 0 end", ADA)
     gate = Gate(Scripted("They spoke.", "A title"), store, Budget(each=1.0, prices=PRICES))
-    summariser, titler = Summariser(store, gate, "small"), Titler(store, gate, "small")
+    summariser = Summariser(store, gate, "small")
     assert await summarise_due(summariser) == 1
-    assert await title_due(titler) == 1
+    assert await title_due(summariser) == 1
     assert await sql(KEPT.replace("order", "where model = 'small' order")) == [
         ("summary", True, BEN, "small", 10, 3, 0),
         ("title", True, BEN, "small", 10, 3, 0),
@@ -180,11 +179,10 @@ async def test_summaries_and_titles_wait_for_the_next_day(driver: TurnDriver, st
     model = Scripted("They spoke.", "A title", EmptyAnswer())
     gate = Gate(model, store, budget)
     summariser = Summariser(store, gate, "small")
-    titler = Titler(store, gate, "small")
-    assert (await summarise_due(summariser), await title_due(titler)) == (0, 0)
+    assert (await summarise_due(summariser), await title_due(summariser)) == (0, 0)
     assert model.requests == []
     await sql("update spend set at = at - interval '1 day'")
-    assert (await summarise_due(summariser), await title_due(titler)) == (1, 1)
+    assert (await summarise_due(summariser), await title_due(summariser)) == (1, 1)
     assert await sql(KEPT.replace("order", "where model = 'small' order")) == [
         ("summary", True, ADA, "small", 10, 3, 0),
         ("title", True, ADA, "small", 10, 3, 0),

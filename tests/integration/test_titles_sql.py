@@ -15,7 +15,7 @@ from relay.core.models import ModelRequest
 from relay.memory.erasure import retract
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
-from relay.memory.writing.titles import Titler
+from relay.memory.writing.summaries import Summariser
 from relay.surfaces.telegram.turns.notices import make_queued_parts
 from tests.integration import work
 from tests.integration.conftest import Sql
@@ -39,7 +39,7 @@ class Refusing(FakeMessenger):
 class Naming:
     """A titler of a bot, and the Telegram that renames its topics."""
 
-    titler: Titler
+    titler: Summariser
     telegram: FakeMessenger
     bot: int
 
@@ -57,7 +57,7 @@ class Busy(FakeMessenger):
 def titler(
     store: Store, *answers: str | Exception, messenger: FakeMessenger | None = None, bot: int = BOT.id
 ) -> Naming:
-    made = Titler(store, Gate(Scripted(*(answers or ("A title",))), store), "small")
+    made = Summariser(store, Gate(Scripted(*(answers or ("A title",))), store), "small")
     return Naming(made, messenger or FakeMessenger(), bot)
 
 

@@ -15,7 +15,6 @@ from relay.memory.rows.upkeep.judging import JudgingWork
 from relay.memory.rows.upkeep.writing import NewSummary
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
-from relay.memory.writing.titles import Titler
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import BOT
 
@@ -51,7 +50,7 @@ async def summarise_due(summariser: Summariser) -> int:
     return await Runner(summariser.store, [summary_kind(summariser)]).run_due("summary")
 
 
-async def title_due(titler: Titler, bot_id: int = BOT.id) -> int:
+async def title_due(titler: Summariser, bot_id: int = BOT.id) -> int:
     """Makes the titles that are due. Returns how many were made."""
     return await Runner(titler.store, [title_kind(titler)], bot_id).run_due("title")
 

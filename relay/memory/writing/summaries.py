@@ -57,7 +57,7 @@ HEADING = "\n\nWord for word:\n"
 
 @frozen
 class Summariser:
-    """The parts that writing summaries needs."""
+    """The parts that writing summaries and titles needs."""
 
     store: Store
     gate: Gate

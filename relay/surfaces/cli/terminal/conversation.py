@@ -19,7 +19,6 @@ from relay.jobs.writing import summary_kind, title_kind
 from relay.memory.index import EmbedderRouter, Indexer, enter, keep_fresh
 from relay.memory.query_vectors import LOADING_SECONDS
 from relay.memory.store import Store
-from relay.memory.writing.titles import Titler
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
 from relay.surfaces.chat.turn_buttons import is_turn_button
@@ -131,9 +130,9 @@ class Conversation:
 
 def _make_background_work(relay: Runtime, send_queued: Callable[[], Awaitable[object]]) -> tuple[list[Work], Work]:
     """Returns the work that writes due summaries and titles, and the work that judges messages and reports results."""
-    titler = Titler(relay.store, relay.gate, relay.settings.small_model)
+    summariser = relay.make_summariser(relay.gate)
     judging = judging_kind(relay.make_judge(relay.gate, relay.clients.embedder, send_queued))
-    writing = [summary_kind(relay.make_summariser(relay.gate)), title_kind(titler)]
+    writing = [summary_kind(summariser), title_kind(summariser)]
     runner = Runner(relay.store, [*writing, judging], BOT.id)
     return [partial(runner.run_due, kind.name) for kind in writing], partial(runner.run_due, judging.name)
 
