@@ -7,21 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import World
+from tests.acceptance.shared_bot import SESSION, World
 from tests.acceptance.test_capture import says
 from tests.acceptance.test_terminal import relay
 
 
+@SESSION
 @pytest.mark.slow("test_command_surfaces.py")
-async def test_markers_can_be_listed_set_weighted_and_removed_in_the_shell(world: World, tmp_path: Path) -> None:
+async def test_markers_can_be_listed_set_weighted_and_removed_in_the_shell(shared_world: World, tmp_path: Path) -> None:
     async def shell(*words: str, ends: int = 0) -> str:
-        chat = ("--chat", str(world.dm.id))
-        code, shown = await relay(world.relay.environment, tmp_path, "session", *words, *chat)
+        chat = ("--chat", str(shared_world.dm.id))
+        code, shown = await relay(shared_world.shell_settings, tmp_path, "session", *words, *chat)
         assert code == ends, shown
         return shown
 
     assert "Nothing is marked here yet." in await shell("keepits")
-    await says(world, "The gate is ##keepit0.80##always open", "Good to know.")
+    await says(shared_world, "The gate is ##keepit0.80##always open", "Good to know.")
     assert "p1 0.80 (important): always open\n1 of 1." in await shell("keepits")
     assert "Kept p2 1.00 (pinned): gate is always open" in await shell("keepit", "pinned", "gate is always open")
     page = json.loads(await shell("keepits", "--json"))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.pty import Person
+from tests.places import furnish
 
 Start = Callable[..., Person]
 pytestmark = pytest.mark.timeout(240)
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
+async def start(tmp_path: Path) -> AsyncIterator[Start]:
     """Runs `relay …` on a database of its own. The process ends with the test."""
+    for data in (tmp_path / "data", tmp_path / "data" / "offline"):
+        await furnish(data)
     people: list[Person] = []
 
     def run(*words: str) -> Person:

@@ -15,6 +15,7 @@ from dotenv import dotenv_values
 from relay.clients.speech.installed import MODULES, is_installed
 from tests.acceptance.harness import OWNER
 from tests.acceptance.pty import Person, without_settings
+from tests.places import furnish
 from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.supabase import SupabaseProject
 from tests.standins.telegram import TelegramStandIn
@@ -103,6 +104,7 @@ def reads_well(screen: str) -> None:
 async def test_closing_the_terminal_stops_the_bot_and_its_database(
     start: Start, tg: TelegramStandIn, model: AnthropicStandIn, folder: Path
 ) -> None:
+    await furnish(folder / "data")
     more = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY, "RELAY_ADMINS": str(OWNER)}
     person = start("run", TELEGRAM_BOT_TOKEN=TOKEN, RELAY_EMBEDDER="off", **more)
     await person.sees("relay is running")
