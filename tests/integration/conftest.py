@@ -229,7 +229,7 @@ def backend(request: pytest.FixtureRequest) -> Direct | SupabaseBackend:
 
 LONG = (
     "test_a_compression_survives_many_killed_processes",
-    "test_ten_thousand_imported_messages_are_judged_in_order",
+    "test_thousands_of_imported_messages_are_judged_in_order",
     "test_ten_thousand_facts_are_searched_quickly",
     "test_search_is_fast_among_many_messages",
     "test_the_nearest_of_many_similar_vectors_is_found",

@@ -454,7 +454,7 @@ def live(command: list[str], most: int | None) -> tuple[list[str], bool]:
 @pytest.mark.slow("test_a_cancelled_compression_repeats_no_finished_piece")
 async def test_a_compression_survives_many_killed_processes(opened: Opened) -> None:
     """Each kill only loses the piece in progress, and one version is made in the end."""
-    session, store = await long_session(opened.sql), Store(opened.port, str(uuid.uuid4()))
+    session, store = await long_session(opened.sql, 200, 40_000), Store(opened.port, str(uuid.uuid4()))
     made = await store.make_version(private(ADA), session.id, ADA, CompressionSettings(preset="gentle").as_json())
     command = [sys.executable, "-m", "tests.integration.version_worker", opened.server.url(opened.name)]
     pieces: list[str] = []
