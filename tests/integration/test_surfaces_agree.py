@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,12 @@ def past(embedded: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     embedded.drop(name)
 
 
+@pytest.fixture(scope="module")
+def past_rows(embedded: Server, past: str, tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
+    """The rows of that database."""
+    return rows_of(Installation(embedded, past, tmp_path_factory.mktemp("rows")))
+
+
 @pytest.fixture
 def move_in(embedded: Server, past: str, tmp_path: Path) -> Iterator[Callable[[str], Installation]]:
     """Makes an installation with that past."""
@@ -54,7 +61,10 @@ def test_each_command_of_several_surfaces_is_compared() -> None:
 @pytest.mark.slow("test_command_surfaces.py, test_buttons.py, and the tests of each command")
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_a_command_does_the_same_through_each_surface(
-    name: str, move_in: Callable[[str], Installation], capsys: pytest.CaptureFixture[str]
+    name: str,
+    move_in: Callable[[str], Installation],
+    past_rows: Counter[str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     case = CASES[name]
     results: dict[str, Any] = {}
@@ -64,7 +74,7 @@ def test_a_command_does_the_same_through_each_surface(
         there = move_in(surface)
         if case.before:
             there.sql(case.before)
-        before = rows_of(there)
+        before = rows_of(there) if case.before else past_rows
         with watch(OPERATIONS[name].run) as seen:
             told = plain(getattr(there, surface)(steps))
         assert seen, f"{surface} does not run it"
