@@ -65,6 +65,7 @@ async def test_every_page_fits_the_screen_and_is_accessible(site: Site, window: 
     await expect(window.page.locator(".row-meta > span:empty")).to_have_count(0)
     assert await window.page.title() != "Relay"
     assert await window.find_overflow() == []
+    assert await window.find_cut_fields() == []
     assert await window.find_violations() == []
     assert await window.find_unreachable() == []
     assert window.trouble == []
@@ -77,6 +78,7 @@ async def test_every_page_fits_a_phone_whose_text_is_twice_as_large(browser: Bro
         for path in (await site.addresses()).values():
             await here.go(path)
             assert await here.find_overflow() == [], path
+            assert await here.find_broken_words() == [], path
         assert await here.page.evaluate("getComputedStyle(document.body).fontSize") == "30px"
 
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, Route, expect
 
 from tests.browser.kit import ME, PlayedApi, look_again, opened
-from tests.browser.visit import PHONE
+from tests.browser.visit import DESKTOP, PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 AT = "2026-05-01T10:00:00Z"
@@ -82,6 +82,17 @@ async def test_selected_rows_that_have_gone_are_not_counted_and_the_tools_stay_i
         await expect(page.get_by_text("Forgotten. Undo works for ten minutes.")).to_be_visible()
         assert [body for what, _, body in api.calls if what == "POST /memories/forget"] == [{"ids": ["3"]}]
         assert here.trouble == []
+
+
+async def test_all_filters_can_be_seen_on_a_desktop(browser: Browser, origin: str, api: PlayedApi) -> None:
+    remember(api, 1, 2)
+    names = ("fact", "preference", "decision", "event", "person", "goal", "feeling")
+    api.answers["GET /memories"][0][1].update(kinds=dict.fromkeys(names, 1234), learnings=1234, pinned=1234)
+    async with opened(browser, origin, api, "#/memory?link=once", ready=".row", size=DESKTOP) as here:
+        chips = here.page.locator(".chip")
+        await expect(chips).to_have_count(15)
+        for at in range(15):
+            await expect(chips.nth(at)).to_be_in_viewport(ratio=0.99)
 
 
 async def test_reviewing_a_memory_takes_few_requests_and_all_that_is_forgotten_can_be_restored(
@@ -399,7 +410,7 @@ async def test_an_answer_shows_its_code_and_tables_and_is_copied_as_it_was_said(
 ) -> None:
     said = (
         "## Loads\nTake **3.67 kN** and `q = 2`:\n\n| Case | kN |\n| --- | ---: |\n| Crowd | 5 |\n  | Snow | 2 |\n\n"
-        f"```python\ndef load(span):\n    return {'2 + ' * 40}1\n```\n> הגשר\nDone."
+        f"```python\ndef load(span):\n    return {'2 + ' * 40}1\n```\n> הגשר\nDone *soon*, 2*3*4 * 5."
     )
     marker = {"markerId": "p1", "messageUuid": "m2", "weight": 0.8, "content": "Take **3.67 kN** and", "position": None}
     message = {"messageUuid": "m2", "role": "assistant", "name": None, "text": said, "at": AT, "untrusted": False}
@@ -410,6 +421,7 @@ async def test_an_answer_shows_its_code_and_tables_and_is_copied_as_it_was_said(
     async with opened(browser, origin, api, "#/sessions/1/original?link=once", ready=".said", size=PHONE) as here:
         words = here.page.locator(".words")
         await expect(words.locator("strong")).to_have_text(["## Loads", "3.67 kN"])
+        await expect(words.locator("em")).to_have_text("soon")
         await expect(words.locator("pre")).to_contain_text("def load(span):")
         await expect(words.locator("tr").nth(1)).to_have_text("| Crowd | 5 |\n")
         await expect(words.locator("tr").nth(2).locator("td")).to_have_text(["  | Snow ", "| 2 |\n"])

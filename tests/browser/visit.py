@@ -51,6 +51,27 @@ WIDER = """() => [...document.querySelectorAll("body *")].filter((one) => {
   return wide && !one.closest(".chips, .scroll, .sr-only, .skip, dialog");
 }).slice(0, 5).map((one) => one.outerHTML.slice(0, 160))"""
 
+BROKEN = """() => [...document.querySelectorAll("th, td")].flatMap((cell) => {
+  const all = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const found = [];
+  for (let node = all.nextNode(); node; node = all.nextNode())
+    for (const word of node.data.matchAll(/[^\\s-]+/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map((box) => box.top)).size > 1) found.push(word[0]);
+    }
+  return found;
+})"""
+CUT = """() => [...document.querySelectorAll("select, input[placeholder]")].filter((one) => {
+  const text = one.matches("select") ? one.selectedOptions[0]?.text : one.value || one.placeholder;
+  const { font, paddingLeft, paddingRight } = getComputedStyle(one);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = font;
+  const used = parseFloat(paddingLeft) + parseFloat(paddingRight) + (one.matches("select") ? 18 : 0);
+  return pen.measureText(text || "").width > one.clientWidth - used;
+}).map((one) => one.outerHTML.slice(0, 160))"""
+
 
 @dataclass
 class Visit:
@@ -103,6 +124,16 @@ class Visit:
             "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
         )
         return await self.page.evaluate(WIDER) or [f"{width} > {room}"] if width > room else []
+
+    async def find_broken_words(self) -> list[str]:
+        """Returns the words in tables that are on two lines."""
+        found: list[str] = await self.page.evaluate(BROKEN)
+        return found
+
+    async def find_cut_fields(self) -> list[str]:
+        """Returns the fields that are narrower than what they show."""
+        found: list[str] = await self.page.evaluate(CUT)
+        return found
 
     async def find_unreachable(self) -> list[str]:
         """Moves through the page with Tab. Returns the elements that Tab never reached or that showed no focus."""

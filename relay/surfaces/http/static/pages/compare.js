@@ -35,7 +35,7 @@ function Both({ a, b, onlyA, onlyB }) {
     ["Markers kept", String(a.keepitStats.preserved), String(b.keepitStats.preserved)],
     ...differing.map((name) => [labelOf(name), settingOf(a.settings[name] ?? null), settingOf(b.settings[name] ?? null)]),
   ];
-  const lone = (one, markers) => markers.length > 0 && html`<h3><${Icon} name="pin" /> Only in ${one.versionId}</h3><ul class="bare">${markers.map((marker) => html`
+  const lone = (one, markers) => markers.length > 0 && html`<h3><${Icon} name="pin" /> Only in ${one.versionId}</h3><ul class="lines">${markers.map((marker) => html`
     <li key=${marker.markerId} dir="auto"><span class="muted">${marker.weight.toFixed(2)}</span> ${marker.content}</li>`)}</ul>`;
   return html`<${Card} title="What differs"><${Table} label="Settings and sizes" head=${["What", a.versionId, b.versionId]} rows=${rows} />
       ${lone(a, onlyA)}${lone(b, onlyB)}</>

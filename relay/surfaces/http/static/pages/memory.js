@@ -57,8 +57,8 @@ function Memories({ query, me }) {
     ${groups?.length > 0 && html`<${Select} label="Whose memory" value=${space} onChange=${(one) => setQuery({ space: one, kind: null })}
       options=${[["", "Yours"], ...groups.map((one) => [one.spaceId, one.name || "A group"])]} />`}
     ${looks
-      ? html`<${Changes} key=${state} waiting=${state === "waiting"} space=${space} then=${counts.reload} />`
-      : html`<${Found} list=${list} known=${known} query=${query} reload=${reload} add=${add} />`}
+      ? html`<${Changes} key=${state} waiting=${state === "waiting"} space=${space} me=${me} then=${counts.reload} />`
+      : html`<${Found} list=${list} known=${known} query=${query} me=${me} reload=${reload} add=${add} />`}
   </>`;
 }
 
@@ -75,7 +75,7 @@ function Rest({ space, settings }) {
   return html`<${Select} label="Use and learn" hidden value=${paused ? "paused" : memory} onChange=${change} options=${options.filter(Boolean)} />`;
 }
 
-function Found({ list, known, query, reload, add }) {
+function Found({ list, known, query, me, reload, add }) {
   const { q, kind = "", state, space } = query;
   const picked = useSelection();
   const [picking, setPicking] = useState(false);
@@ -115,7 +115,7 @@ function Found({ list, known, query, reload, add }) {
           <${Button} small kind="quiet" onClick=${stop}>Cancel</>`
         : html`<${Button} small kind="quiet" icon="check" onClick=${() => setPicking(true)}>Select</>`}</div></div>`}
     <${List} list=${list} label="Memories" group=${(row) => month(row.createdAt)} empty=${html`<${Nothing} query=${query} add=${add} />`}
-      row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, row.subject, date(row.createdAt), row.session && `“${row.session}”`]}
+      row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, (space || row.subjectId !== me.userId) && row.subject, date(row.createdAt), row.session && `“${row.session}”`]}
         href=${link(`/memory/${row.id}`)} actions=${actionsOf(row, change(row), forget(row))} selected=${picked.has(row.id)} onSelect=${picking && row.yours ? () => picked.toggle(row.id) : undefined} />`} />
     ${merging && html`<${Merge} rows=${merging} onClose=${() => setMerging(null)} then=${(made) => { setMerging(null); stop(); reload(); navigate(`/memory/${made.memory.id}`); }} />`}`;
 }

@@ -72,7 +72,7 @@ async function decideAll(all, decision) {
   return decided;
 }
 
-export function Changes({ waiting, space, then }) {
+export function Changes({ waiting, space, me, then }) {
   const list = useList("/changes", "changes", { state: waiting ? "pending" : "all", space });
   useEvents(["memory"], list.reload);
   const act = async (change, decision) => {
@@ -104,5 +104,5 @@ export function Changes({ waiting, space, then }) {
       <${Button} small kind="danger" icon="trash" onClick=${() => all("discard")}>Discard all</></div>`}
     <${List} list=${list} label=${waiting ? "What waits" : "Changes"} empty=${empty}
       row=${(change) => html`<${Row} title=${change.content} text=${change.before && change.before !== change.content ? `Before: ${change.before}` : ""}
-        badges=${html`<${What} change=${change} />`} meta=${[moment(change.at), change.subject]} href=${link(`/memory/${change.memoryId}`)} actions=${actions(change)} />`} />`;
+        badges=${html`<${What} change=${change} />`} meta=${[moment(change.at), (space || change.subjectId !== me.userId) && change.subject]} href=${link(`/memory/${change.memoryId}`)} actions=${actions(change)} />`} />`;
 }

@@ -95,7 +95,7 @@ function LastAnswer() {
   const last = useFetch("/preferences/diagnostics");
   if (last.data && !last.data.turnId) return null;
   return html`<${Card} title="The last answer" text="What it followed, and what was left out."><${Loaded} of=${last} rows=${2}>${({ turnId, at, used, notes }) => html`
-    ${used.length ? html`<ul class="lines">${used.map((row) => html`<li key=${row.id}><a href=${link(`/preferences/${row.id}`)}>${row.polarity > 0 ? "" : "no "}${row.pattern}</a></li>`)}</ul>` : html`<p class="muted">No preference was in its prompt.</p>`}
+    ${used.length ? html`<ul class="lines">${used.map((row) => html`<li key=${row.id}><a href=${link(`/preferences/${row.id}`)}>${side(row)}: ${row.pattern}</a></li>`)}</ul>` : html`<p class="muted">No preference was in its prompt.</p>`}
     ${notes.filter((note) => LEFT_OUT[note.type]).map((note, nr) => html`<p key=${nr} class="hint">${note.dropped || note.count || note.ids.length || 1} left out: ${LEFT_OUT[note.type]}</p>`)}
     <p><a href=${link(`/why/${turnId}`)}>Why that answer${at && ` of ${moment(at)}`}</a></p>`}</></>`;
 }

@@ -104,7 +104,7 @@ function Intents() {
     found.reload();
   };
   return html`<section class="stack tight"><h2>When you mention something</h2><div class="list" role="list" aria-label="When you mention something">${found.data.intents.map((one) => html`
-    <div key=${one.id} role="listitem"><${Row} icon="spark" title=${one.text} text=${`When you mention ${one.about}`} meta=${[`${one.used} of ${one.most} times`, `until ${moment(one.expiresAt)}`]}
+    <div key=${one.id} role="listitem"><${Row} icon="spark" title=${one.text} text=${`When you mention ${one.about}`} meta=${[`reminded ${one.used} of ${one.most} times`, `until ${moment(one.expiresAt)}`]}
       actions=${[{ label: "Delete", icon: "trash", danger: true, run: () => end(one) }]} /></div>`)}</div></section>`;
 }
 

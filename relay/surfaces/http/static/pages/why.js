@@ -81,7 +81,7 @@ function Memories({ why, reload }) {
   const hidden = why.hidden > 0 && html`<p class="hint">And ${plural(why.hidden, "memory", "memories")} that somebody lent to the group.</p>`;
   if (!why.memories.length) return hidden || null;
   return html`<section class="stack tight"><h2>Memories used (${why.memories.length})</h2><div class="list" role="list" aria-label="Memories used">${why.memories.map((row) => html`
-    <div key=${row.id} role="listitem"><${Row} title=${row.content} href=${link(`/memory/${row.id}`)} meta=${[`#${row.number}`, row.subject, row.lent && "yours, lent"]}
+    <div key=${row.id} role="listitem"><${Row} title=${row.content} href=${link(`/memory/${row.id}`)} meta=${[`#${row.number}`, why.space.kind === "group" && row.subject, row.lent && "yours, lent"]}
       badges=${html`<${Badge}>${row.kind}</>${SINCE[row.status] && html`<${Badge} tone="warn">${SINCE[row.status]}</>`}`}
       actions=${row.status === "active" && (row.lent || why.space.kind === "private") ? [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row) }] : []} /></div>`)}</div>${hidden}</section>`;
 }

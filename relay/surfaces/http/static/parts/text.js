@@ -9,7 +9,8 @@ const SIGNS = /##keepit\d+\.\d\d##[ \t]?|[ \t]?##\/keepit##/gi;
 const KINDS = [["head", /^#{1,6} /], ["quoted", /^> ?/], ["table", /^ *\|.*\|\s*$/], ["plain", /^/]];
 const BLANK = /^[ |:-]+$/;
 // \x60 is a backtick.
-const INLINE = /(\*\*|\x60)(?=\S)(.+?)(\1)|(\\\()(.{1,400}?)(\\\))|(\$\$?)([^\s$](?:[^$]{0,400}[^\s$])?)(\7)(?![\w$])/g;
+const INLINE = /(\*\*|\x60)(?=\S)(.+?)(\1)|(\\\()(.{1,400}?)(\\\))|(\$\$?)([^\s$](?:[^$]{0,400}[^\s$])?)(\7)(?![\w$])|(?<![\w*])(\*)([^\s*](?:[^*]{0,400}[^\s*])?)(\*)(?![\w*])/g;
+const TAGS = { "**": "strong", "*": "em" };
 // Between dollar signs; others are amounts.
 const LIKE_FORMULA = /[\\^_=]/;
 const FORMULAS = { $$: "$$", "\\[": "\\]" };
@@ -62,7 +63,7 @@ export function Said({ text: said, passages = [] }) {
       const [all, ...groups] = found;
       const [begin, words, close] = groups.filter((one) => one !== undefined);
       if (found.index < end || (begin.startsWith("$") && !LIKE_FORMULA.test(words))) continue;
-      parts.push(put(line.slice(end, found.index)), sign(begin), html`<${begin === "**" ? "strong" : "code"}>${put(words)}</>`, sign(close));
+      parts.push(put(line.slice(end, found.index)), sign(begin), html`<${TAGS[begin] || "code"}>${put(words)}</>`, sign(close));
       end = found.index + all.length;
     }
     return [...parts, put(line.slice(end))];
