@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests import papers
-from tests.acceptance.conftest import World
-from tests.acceptance.shared_bot import SESSION, SharedBot
+from tests.acceptance.shared_bot import SESSION, SharedBot, World
 from tests.standins.telegram import StoredMessage
 from tests.standins.telegram.values import Upload
+
+pytestmark = SESSION
 
 LEASE = papers.docx(
     "".join(papers.paragraph(f"Clause {n}. " + "Nothing of interest stands here. " * 40) for n in range(1, 80))
     + papers.paragraph("Clause 80. The notice period is six weeks before the end of a quarter.")
 )
+
+
+@pytest.fixture
+def world(shared_world: World) -> World:
+    return shared_world
 
 
 def upload(content: bytes, name: str, mime: str = "application/octet-stream") -> Upload:
@@ -92,70 +100,67 @@ async def test_pdfs_that_the_model_does_not_take_are_left_out(world: World) -> N
     assert "⚠️" not in reply.text
 
 
-class TestInTown:
-    """What a shared bot says about documents that it can't use."""
+async def test_an_unusable_document_is_explained_without_asking_the_model(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    for content, name, words in (
+        (papers.pdf(["x"], password="hunter2"), "locked.pdf", "protected by a password"),
+        (papers.ole("WordDocument"), "old.doc", "save it as .docx"),
+        (b"Rar!\x1a\x07\x00", "a.rar", "It's a .rar archive"),
+        (b"\x7fELF\0\0\0", "a.run", "I can't read .run files"),
+        (papers.docx("", **{"word/big.xml": b" " * 2**28}), "bomb.docx", "unpacks to more"),
+        (papers.docx("x")[:-40], "cut.docx", "damaged"),
+    ):
+        reply = await bot.ask(dm, ada, "", document=upload(content, name))
+        assert name in reply.text
+        assert words in reply.text
+        assert not any(name in str(request.body) for request in bot.model.requests)
 
-    pytestmark = SESSION
 
-    async def test_an_unusable_document_is_explained_without_asking_the_model(self, bot: SharedBot) -> None:
-        ada, dm = bot.person()
-        for content, name, words in (
-            (papers.pdf(["x"], password="hunter2"), "locked.pdf", "protected by a password"),
-            (papers.ole("WordDocument"), "old.doc", "save it as .docx"),
-            (b"Rar!\x1a\x07\x00", "a.rar", "It's a .rar archive"),
-            (b"\x7fELF\0\0\0", "a.run", "I can't read .run files"),
-            (papers.docx("", **{"word/big.xml": b" " * 2**28}), "bomb.docx", "unpacks to more"),
-            (papers.docx("x")[:-40], "cut.docx", "damaged"),
-        ):
-            reply = await bot.ask(dm, ada, "", document=upload(content, name))
-            assert name in reply.text
-            assert words in reply.text
-            assert not any(name in str(request.body) for request in bot.model.requests)
+async def test_a_wrong_file_extension_is_mentioned_with_the_answer(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    reply = await bot.ask(dm, ada, "what is it?", "A text.", document=upload(b"just words", "a.pdf", "application/pdf"))
+    assert "A text." in reply.text
+    assert "It is called .pdf, but it is a text." in reply.text
 
-    async def test_a_wrong_file_extension_is_mentioned_with_the_answer(self, bot: SharedBot) -> None:
-        ada, dm = bot.person()
-        reply = await bot.ask(
-            dm, ada, "what is it?", "A text.", document=upload(b"just words", "a.pdf", "application/pdf")
-        )
+
+async def test_a_document_that_is_called_a_picture_or_a_recording_is_read(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    for content, name, mime, words in (
+        (b"#EXTM3U\nBlue Moon.mp3\n", "list.m3u", "audio/x-mpegurl", "Blue Moon"),
+        (papers.pdf(["The parrot goes to Ben."]), "scan.jpg", "image/jpeg", "scan.jpg"),
+        (papers.pdf(["The cat goes to Eve."]), "film.mp4", "video/mp4", "film.mp4"),
+    ):
+        reply = await bot.ask(dm, ada, f"what is in {name}?", "A text.", document=upload(content, name, mime))
         assert "A text." in reply.text
-        assert "It is called .pdf, but it is a text." in reply.text
+        assert "couldn't use" not in reply.text
+        assert words in bot.prompt(f"what is in {name}?").last_text
 
-    async def test_a_document_that_is_called_a_picture_or_a_recording_is_read(self, bot: SharedBot) -> None:
-        ada, dm = bot.person()
-        for content, name, mime, words in (
-            (b"#EXTM3U\nBlue Moon.mp3\n", "list.m3u", "audio/x-mpegurl", "Blue Moon"),
-            (papers.pdf(["The parrot goes to Ben."]), "scan.jpg", "image/jpeg", "scan.jpg"),
-            (papers.pdf(["The cat goes to Eve."]), "film.mp4", "video/mp4", "film.mp4"),
-        ):
-            reply = await bot.ask(dm, ada, f"what is in {name}?", "A text.", document=upload(content, name, mime))
-            assert "A text." in reply.text
-            assert "couldn't use" not in reply.text
-            assert words in bot.prompt(f"what is in {name}?").last_text
 
-    async def test_a_persons_documents_are_not_available_to_others(self, bot: SharedBot) -> None:
-        ada, dm = bot.person()
-        ben, other = bot.person("Ben")
-        await bot.ask(dm, ada, "keep it", document=upload(b"the vault code is zebra", "vault.txt", "text/plain"))
-        await bot.ask(other, ben, f"give me it {call('read_document', name='vault')}")
-        assert "zebra" not in bot.prompt("give me it").text
-        assert "No document has been sent here" in bot.prompt("give me it").text
+async def test_a_persons_documents_are_not_available_to_others(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    ben, other = bot.person("Ben")
+    await bot.ask(dm, ada, "keep it", document=upload(b"the vault code is zebra", "vault.txt", "text/plain"))
+    await bot.ask(other, ben, f"give me it {call('read_document', name='vault')}")
+    assert "zebra" not in bot.prompt("give me it").text
+    assert "No document has been sent here" in bot.prompt("give me it").text
 
-    async def test_the_text_of_a_document_is_used_again_after_an_edit_and_on_retry(self, bot: SharedBot) -> None:
-        ada, dm = bot.person()
-        bill = upload(b"the bill says 47 pounds", "bill.txt", "text/plain")
-        said = await bot.tg.say(dm, ada, "what does it kost?", document=bill)
-        reply = await bot.tg.wait_reply(dm, said)
-        bot.tg.edit(dm, said, "what does it cost?")
-        await bot.tg.wait_for(lambda: "\u270e Answer again" in reply.buttons)
-        bot.says("what does it cost?", "47 pounds.")
-        await bot.press(dm, ada, reply, "Answer again")
-        await bot.tg.wait_for(lambda: reply.text == "47 pounds.")
-        prompt = bot.prompt("what does it cost?")
-        assert "the bill says 47 pounds" in prompt.text
-        assert '<untrusted kind="document" from="bill.txt">' in prompt.text
-        assert "kost" not in str(prompt.messages)
-        before = len(bot.prompts("what does it cost?"))
-        again = await bot.tg.say(dm, ada, "/retry")
-        await bot.tg.wait_reply(dm, again)
-        assert len(bot.prompts("what does it cost?")) == before + 1
-        assert "the bill says 47 pounds" in bot.prompt("what does it cost?").text
+
+async def test_the_text_of_a_document_is_used_again_after_an_edit_and_on_retry(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    bill = upload(b"the bill says 47 pounds", "bill.txt", "text/plain")
+    said = await bot.tg.say(dm, ada, "what does it kost?", document=bill)
+    reply = await bot.tg.wait_reply(dm, said)
+    bot.tg.edit(dm, said, "what does it cost?")
+    await bot.tg.wait_for(lambda: "\u270e Answer again" in reply.buttons)
+    bot.says("what does it cost?", "47 pounds.")
+    await bot.press(dm, ada, reply, "Answer again")
+    await bot.tg.wait_for(lambda: reply.text == "47 pounds.")
+    prompt = bot.prompt("what does it cost?")
+    assert "the bill says 47 pounds" in prompt.text
+    assert '<untrusted kind="document" from="bill.txt">' in prompt.text
+    assert "kost" not in str(prompt.messages)
+    before = len(bot.prompts("what does it cost?"))
+    again = await bot.tg.say(dm, ada, "/retry")
+    await bot.tg.wait_reply(dm, again)
+    assert len(bot.prompts("what does it cost?")) == before + 1
+    assert "the bill says 47 pounds" in bot.prompt("what does it cost?").text

@@ -7,20 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
-from tests.acceptance.conftest import World
-from tests.acceptance.harness import OWNER, RelayProcess
+from tests.acceptance.harness import OWNER
+from tests.acceptance.shared_bot import SESSION, World
 from tests.acceptance.shared_relay import open_relay
 from tests.acceptance.test_capture import AUTO, finds, judged, says
 from tests.acceptance.test_terminal import Terminal, relay, start
 from tests.leaks import searched
+from tests.places import furnish
 
 
 class Shell:
     """`relay …` in a folder, with empty standard input or a text."""
 
-    def __init__(self, process: RelayProcess, folder: Path) -> None:
-        self.settings, self.folder = process.environment, folder
+    def __init__(self, settings: dict[str, str], folder: Path) -> None:
+        self.settings, self.folder = settings, folder
 
     async def __call__(self, *words: str, code: int = 0) -> str:
         ended, shown = await relay(self.settings, self.folder, *words)
@@ -50,13 +52,22 @@ def found(folder: Path, pattern: str) -> list[Path]:
 
 @pytest.fixture
 def shell(world: World, tmp_path: Path) -> Shell:
-    return Shell(world.relay, tmp_path)
+    return Shell(world.relay.environment, tmp_path)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def shared_shell(shared_world: World, tmp_path: Path) -> Shell:
+    """The shell of a new admin of the shared bot."""
+    offline = Path(shared_world.relay.environment["RELAY_DATA_DIR"]) / "offline"
+    if not offline.exists():
+        await furnish(offline)
+    return Shell(shared_world.shell_settings, tmp_path)
 
 
 @pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
 async def test_people_are_admitted_and_revoked_with_arguments(tmp_path: Path) -> None:
     async with open_relay(RELAY_USERS="") as own_relay:
-        shell = Shell(own_relay.relay, tmp_path)
+        shell = Shell(own_relay.relay.environment, tmp_path)
         for number, name in ((3331, "Bob"), (3332, "Eve")):
             await own_relay.tg.say(own_relay.tg.dm(own_relay.tg.user(number, name)), None, "/start")
         await own_relay.until("select count(*) = 2 from relay.person where role = 'asking'")
@@ -112,7 +123,7 @@ async def test_chat_commands_in_a_persons_own_text_are_shown_unchanged(world: Wo
 
 
 @pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
-async def test_listed_memories_and_changes_can_be_named_by_number(world: World, shell: Shell) -> None:
+async def test_listed_memories_and_changes_can_be_named_by_number(shell: Shell) -> None:
     await shell("remember", "I", "play", "chess")
     await shell("remember", "I", "play", "the", "cello")
     assert (await shell.json("memory", "--json", "show", "chess"))["matching"] == 1
@@ -130,17 +141,19 @@ async def test_listed_memories_and_changes_can_be_named_by_number(world: World, 
     assert "relay usage 30" in await shell("usage", "999", code=2)
 
 
+@SESSION
 @pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
-async def test_offline_chat_says_which_actions_need_a_model(shell: Shell) -> None:
-    made = await shell.given("I like plums\n/compress\n/press 1\n/press 1\n\n", "chat", "--offline")
+async def test_offline_chat_says_which_actions_need_a_model(shared_shell: Shell) -> None:
+    made = await shared_shell.given("I like plums\n/compress\n/press 1\n/press 1\n\n", "chat", "--offline")
     assert "has to wait: This needs a model, and offline there is none." in made
     assert "✅ v001" in made, "a version can be made without a model"
 
 
+@SESSION
 @pytest.mark.slow("test_command_surfaces.py and test_shell_output.py")
-async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shell: Shell) -> None:
+async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shared_shell: Shell) -> None:
     asked = "I like plums\nand pears\n/digest now\n/invite Olga\n/remind in 1 day at 9:00 tea\n\n"
-    made = await shell.given(asked, "chat", "--offline")
+    made = await shared_shell.given(asked, "chat", "--offline")
     assert "tomorrow 9:00\nNothing reminds you yet: that needs the Telegram bot" in made
     assert (
         "I can't write a digest right now. This needs a model, and offline there is none. Set ANTHROPIC_API_KEY "
@@ -154,13 +167,14 @@ async def test_offline_chat_says_what_a_digest_and_an_invitation_need(shell: She
     assert "t.me/" not in made, "the bot would not know an invitation from this memory"
 
 
-async def test_offline_chat_has_its_own_memory(world: World, shell: Shell, tmp_path: Path) -> None:
-    await shell("remember", "I", "play", "chess")
-    assert "Learned: I like plums" in await shell.given("I like plums\n/memory\n\n", "chat", "--offline")
-    listed = await shell("memory")
+@SESSION
+async def test_offline_chat_has_its_own_memory(shared_shell: Shell, tmp_path: Path) -> None:
+    await shared_shell("remember", "I", "play", "chess")
+    assert "Learned: I like plums" in await shared_shell.given("I like plums\n/memory\n\n", "chat", "--offline")
+    listed = await shared_shell("memory")
     assert "chess" in listed
     assert "plums" not in listed
-    again = await shell.given("/memory\n\n", "chat", "--offline")
+    again = await shared_shell.given("/memory\n\n", "chat", "--offline")
     assert "plums" in again
     assert "chess" not in again
 
@@ -181,11 +195,14 @@ async def test_capture_in_the_terminal_names_the_person_and_prints_its_line(worl
     assert "somebody" not in typed[-1].last_text
 
 
-async def test_files_are_written_to_the_current_directory(world: World, shell: Shell, tmp_path: Path) -> None:
-    await says(world, "what is tea?", "A drink.")
-    shown = await shell("usage")
+@SESSION
+async def test_files_are_written_to_the_current_directory(
+    shared_world: World, shared_shell: Shell, tmp_path: Path
+) -> None:
+    await says(shared_world, "what is tea?", "A drink.")
+    shown = await shared_shell("usage")
     (picture,) = found(tmp_path, "usage*.png")
     assert str(picture) in shown
     assert picture.read_bytes().startswith(b"\x89PNG")
-    await shell.given("I like plums\n/export\n/export\n\n", "chat", "--offline")
+    await shared_shell.given("I like plums\n/export\n/export\n\n", "chat", "--offline")
     assert len(found(tmp_path, "relay-export-*.zip")) == 2, "the second export has another name"

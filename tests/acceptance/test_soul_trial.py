@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from tests.acceptance.conftest import World
-from tests.acceptance.harness import OWNER
-from tests.acceptance.shared_bot import SharedBot
-from tests.acceptance.shared_relay import SharedRelay
+from tests.acceptance.shared_bot import SharedBot, World
+from tests.acceptance.shared_relay import GUESTS, SharedRelay
 from tests.acceptance.test_shell import Shell
 from tests.standins.anthropic import Recorded
 from tests.standins.telegram import StoredMessage, Upload
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SETTINGS = {"RELAY_ADMINS": ",".join(map(str, GUESTS[:40:2]))}
+"""Every other person is an admin: of each world, its owner."""
 PIRATE = "You are a pirate."
 
 
@@ -24,6 +28,13 @@ def bot_of(world: World) -> SharedBot:
 
 def relay_of(world: World) -> SharedRelay:
     return SharedRelay(world.tg, world.model, world.relay, Path(world.relay.environment["RELAY_DATA_DIR"]))
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def world(module_world: World) -> AsyncIterator[World]:
+    """The file's bot with a new admin and a friend. Afterwards, it has the first soul again."""
+    yield module_world
+    await bot_of(module_world).ask(module_world.dm, module_world.owner, "/soul restore 1")
 
 
 KEPT = """select (select count(*) from relay.message), (select count(*) from relay.memory),
@@ -66,13 +77,15 @@ async def test_a_trial_shows_answers_of_both_souls_and_leaves_no_trace(world: Wo
     assert "answer 3" in last.text, "the question is asked with the messages before it"
     assert "question 4?" in last.last_text
     assert shared_relay.sql(KEPT) == before
-    assert shared_relay.sql("select count(*), sum(output) > 0 from relay.spend where what = 'soul'") == [(6, True)]
+    spent = "select count(*), sum(output) > 0 from relay.spend where what = 'soul' and user_id = %s"
+    assert shared_relay.sql(spent, world.owner.id) == [(6, True)]
     await bot.press(world.dm, world.owner, tried, "Activate")
     assert PIRATE in (await bot.ask(world.dm, world.owner, "/soul")).text
 
 
 async def test_a_reply_selects_the_question_for_a_trial(world: World) -> None:
     bot = bot_of(world)
+    soul = (await bot.ask(world.dm, world.owner, "/soul")).text
     first = await bot.ask(world.dm, world.owner, "how are you?", "well")
     await bot.ask(world.dm, world.owner, "and tomorrow?", "better")
     offer = await bot.ask(world.dm, world.owner, f"/soul try {PIRATE}", reply_to=first)
@@ -83,7 +96,7 @@ async def test_a_reply_selects_the_question_for_a_trial(world: World) -> None:
     tried = await shown(world, offer.message_id)
     assert tried.text.count("Arr!") == 1
     await bot.press(world.dm, world.owner, tried, "Discard")
-    assert "Soul, version 1" in (await bot.ask(world.dm, world.owner, "/soul")).text
+    assert (await bot.ask(world.dm, world.owner, "/soul")).text == soul
     elsewhere = await bot.ask(world.dm, world.owner, "/soul")
     refused = await bot.ask(world.dm, world.owner, f"/soul try {PIRATE}", reply_to=elsewhere)
     assert "That isn't one of your questions" in refused.text
@@ -97,7 +110,7 @@ async def test_a_draft_can_be_tried_but_only_by_admins(world: World) -> None:
     assert "🧪 Try" in draft.buttons
     await bot.press(world.dm, world.owner, draft, "🧪 Try")
     assert "how are you?" in (await shown(world, draft.message_id)).text
-    group = world.tg.group(-1_002_000_000_001, "Group", [world.owner, world.friend])
+    group = world.tg.group(-1_001_000_000_000 - world.owner.id, "Group", [world.owner, world.friend])
     text = await world.tg.say(group, world.owner, PIRATE)
     there = await bot.ask(group, world.owner, f"/soul@{world.tg.bot.username} set", reply_to=text)
     assert await bot.press(group, world.friend, there, "🧪 Try") == "That's for my admins."
@@ -120,7 +133,7 @@ async def proposed(world: World, text: str, replaces: str = "") -> StoredMessage
     shared_relay.sql(
         "insert into relay.memory (space_id, kind, content, category, importance)"
         " select id, 'learning', %s, 'identity', 7 from relay.space where owner_id = %s",
-        f"Ada wants it so: {text}", OWNER,
+        f"Ada wants it so: {text}", world.owner.id,
     )  # fmt: skip
 
     def answer(request: Recorded) -> str:
@@ -137,30 +150,33 @@ async def proposed(world: World, text: str, replaces: str = "") -> StoredMessage
     )
 
 
-async def test_a_proposed_change_of_the_soul_waits_for_a_tap(world: World) -> None:
-    bot, shared_relay = bot_of(world), relay_of(world)
-    await bot.ask(world.dm, world.owner, "how are you?", "well")
-    assert "that's for my admins" in (await bot.ask(world.friend_dm, world.friend, "/soul grow on")).text.lower()
-    assert "Nothing changes without your tap" in (await bot.ask(world.dm, world.owner, "/soul grow on")).text
-    await bot.ask(world.dm, world.owner, "/soul set You are kind. You are brief.")
-    idea = await proposed(world, "You use no emoji.")
+@pytest.mark.asyncio(loop_scope="function")
+async def test_a_proposed_change_of_the_soul_waits_for_a_tap(own_world: World) -> None:
+    bot, shared_relay = bot_of(own_world), relay_of(own_world)
+    await bot.ask(own_world.dm, own_world.owner, "how are you?", "well")
+    assert (
+        "that's for my admins" in (await bot.ask(own_world.friend_dm, own_world.friend, "/soul grow on")).text.lower()
+    )
+    assert "Nothing changes without your tap" in (await bot.ask(own_world.dm, own_world.owner, "/soul grow on")).text
+    await bot.ask(own_world.dm, own_world.owner, "/soul set You are kind. You are brief.")
+    idea = await proposed(own_world, "You use no emoji.")
     assert list(idea.buttons) == ["✅ Accept", "✎ Edit", "🧪 Try", "✖ Dismiss"]
     assert shared_relay.sql("select max(version) from relay.soul") == [(2,)]
-    await bot.press(world.dm, world.owner, idea, "🧪 Try")
-    offer = await shown(world, idea.message_id)
+    await bot.press(own_world.dm, own_world.owner, idea, "🧪 Try")
+    offer = await shown(own_world, idea.message_id)
     assert "how are you?" in offer.text
-    await bot.press(world.dm, world.owner, offer, "Discard")
-    assert await bot.press(world.dm, world.owner, idea, "✅ Accept") == "Accepted."
+    await bot.press(own_world.dm, own_world.owner, offer, "Discard")
+    assert await bot.press(own_world.dm, own_world.owner, idea, "✅ Accept") == "Accepted."
     assert shared_relay.sql("select text, reason from relay.soul where active") == [
         ("You are kind. You are brief.\nYou use no emoji.", "grown")
     ]
-    other = await proposed(world, "You answer in lists.", "You are brief.")
+    other = await proposed(own_world, "You answer in lists.", "You are brief.")
     assert "You are brief." in other.text
-    assert await bot.press(world.dm, world.owner, other, "✖ Dismiss") == "I won't propose it again."
-    third = await proposed(world, "Plain words suit you best.")
-    await bot.press(world.dm, world.owner, third, "✎ Edit")
-    copy = await world.tg.wait_for(
-        lambda: next((m for m in world.tg.messages(world.dm) if m.text.startswith("✎ soul")), None), timeout=20
+    assert await bot.press(own_world.dm, own_world.owner, other, "✖ Dismiss") == "I won't propose it again."
+    third = await proposed(own_world, "Plain words suit you best.")
+    await bot.press(own_world.dm, own_world.owner, third, "✎ Edit")
+    copy = await own_world.tg.wait_for(
+        lambda: next((m for m in own_world.tg.messages(own_world.dm) if m.text.startswith("✎ soul")), None), timeout=20
     )
     assert "You use no emoji.\nPlain words suit you best." in copy.text
     assert shared_relay.sql("select max(version) from relay.soul") == [(3,)]
@@ -169,13 +185,13 @@ async def test_a_proposed_change_of_the_soul_waits_for_a_tap(world: World) -> No
         ("dismissed",),
         ("edited",),
     ]
-    assert "I don't propose changes" in (await bot.ask(world.dm, world.owner, "/soul grow off")).text
+    assert "I don't propose changes" in (await bot.ask(own_world.dm, own_world.owner, "/soul grow off")).text
     assert shared_relay.sql("select count(*) from relay.job where kind = 'growth'") == [(0,)]
 
 
 @pytest.fixture
 def shell(world: World, tmp_path: Path) -> Shell:
-    return Shell(world.relay, tmp_path)
+    return Shell(world.shell_settings, tmp_path)
 
 
 async def test_a_trial_in_the_shell_requires_yes(world: World, shell: Shell) -> None:
