@@ -536,6 +536,19 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     select relay.other_spellings(relay.find_space(p_space), p_words, p_user_id, p_admin)
 $$;
 
+-- Tests whether a title, a heartbeat or an earlier wording matches. No plan lists these; an erasure clears them.
+create or replace function relay.has_unlisted(p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean)
+returns boolean language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (
+            select from session where space_id = p_space_id and relay.says(concat_ws(', ', array_to_string(topics, ', '),
+                case when titled_by = 'model' or relay.may_erase(p_space_id, null, p_user_id, p_admin) then title end), p_needles))
+        or exists (select from heartbeat where space_id = p_space_id and relay.says(checklist, p_needles))
+        or exists (
+            select from message_version v join message m on m.id = v.message_id
+            where m.space_id = p_space_id and relay.may_erase(p_space_id, m.user_id, p_user_id, p_admin)
+                and relay.says(v.blocks::text || v.text, p_needles))
+$$;
+
 -- Stores a plan for 15 minutes and returns a preview of up to ten rows of each kind. `role`: a role in the space's chats
 -- matches, and stays; so do matches in the soul and in open invitations, of which admins hear. Null if there is nothing to
 -- erase; commands count if they are among the newest 2,000 events, and an erasure clears all. p_turn_id: the turn that asked;
@@ -544,7 +557,7 @@ create or replace function public.relay_erase_preview(
     p_space jsonb, p_query jsonb, p_user_id bigint, p_admin boolean, p_turn_id bigint default null) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    own constant bigint := relay.find_space(p_space);
+    own constant bigint := relay.ensure_space(p_space);  -- commands alone leave events, but no space
     query constant jsonb := case when p_query ? 'number' then jsonb_build_object('memory_id', (
         select id from memory where space_id = own and number = (p_query ->> 'number')::bigint)) else p_query end;
     plan constant jsonb := relay.erase_plan(own, query, p_user_id, p_admin, 2000);
@@ -558,9 +571,10 @@ declare
     newest constant bigint := coalesce((select max(id) from event), 0);
 begin
     update event set payload = null where id = any (asking);
-    if own is null or plan -> 'memories' = '[]' and plan -> 'messages' = '[]' and plan -> 'summaries' = '[]'
+    if plan -> 'memories' = '[]' and plan -> 'messages' = '[]' and plan -> 'summaries' = '[]'
         and plan -> 'artefacts' = '[]' and plan -> 'feedback' = '[]'
         and relay.events_saying(own, plan -> 'loose', p_user_id, p_admin, greatest(newest - 2000, 0), newest) = '{}'
+        and not relay.has_unlisted(own, plan -> 'loose', p_user_id, p_admin)
     then
         return null;
     end if;

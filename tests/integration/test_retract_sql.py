@@ -487,10 +487,12 @@ async def test_an_announcement_in_its_own_message_is_deleted_too(driver: TurnDri
     assert await holding(sql, "mathilda") == {}
 
 
+@pytest.mark.parametrize("spoke", [True, False])
 async def test_a_command_that_says_an_erased_word_again_can_be_erased(
-    driver: TurnDriver, store: Store, sql: Sql
+    driver: TurnDriver, store: Store, sql: Sql, spoke: bool
 ) -> None:
-    await driver.exchange(ADA, "hello")
+    if spoke:  # who has only sent commands has no space yet
+        await driver.exchange(ADA, "hello")
     (searched,) = await driver.say(message(ADA, "/search Mathilda"))
     await driver.close(searched)
     (asking,) = await driver.say(message(ADA, "/forget --erase Mathilda"))
@@ -503,5 +505,30 @@ async def test_a_command_that_says_an_erased_word_again_can_be_erased(
     assert await store.erase_begin(shown.erasure_id, ADA, False)
     while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
         pass
+    assert await holding(sql, "mathilda") == {}
+    assert await store.erase_preview(private(ADA), {"words": "Mathilda"}, ADA, False) is None
+
+
+@pytest.mark.parametrize("kept", ["title", "topics", "checklist", "wording"])
+async def test_a_word_that_no_plan_lists_can_be_erased(driver: TurnDriver, store: Store, sql: Sql, kept: str) -> None:
+    said = await driver.exchange(ADA, "hello")
+    match kept:
+        case "title":
+            await sql("update relay.session set title = 'Mathilda', titled_by = 'person'")
+        case "topics":
+            await sql("update relay.session set topics = '{Mathilda}'")
+        case "checklist":
+            await store.set_heartbeat(
+                private(ADA), user_id=ADA, bot_id=BOT.id, chat_id=ADA, topic_id=0, every_hours=4, from_hour=8,
+                to_hour=21, zone="UTC", checklist="look after Mathilda", status="on", next_at="2031-01-01T00:00:00Z",
+            )  # fmt: skip
+        case _:
+            await sql(
+                "insert into relay.message_version (message_id, text, blocks, untrusted)"
+                " values (%s, 'Mathilda', '[]', false)",
+                said.context.message_id,
+            )
+    assert await store.erase_preview(private(BEN), {"words": "Mathilda"}, BEN, False) is None
+    await erase(store, private(ADA), {"words": "Mathilda"})
     assert await holding(sql, "mathilda") == {}
     assert await store.erase_preview(private(ADA), {"words": "Mathilda"}, ADA, False) is None
