@@ -115,17 +115,19 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     select relay.correct_told(space_id, user_id, type, pattern) from preference
     where p_preferences @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id;
     with going as (
-        select distinct space_id, user_id, thread_id, type, pattern from preference
-        where p_preferences @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id),
+        select space_id, user_id, thread_id, type, pattern, max(polarity) as polarity from preference
+        where p_preferences @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id
+        group by space_id, user_id, thread_id, type, pattern),
     unsure as (
         update preference p set sureness = null from going g
         where p.space_id = g.space_id and p.user_id = g.user_id and p.thread_id is not distinct from g.thread_id
             and p.type = g.type and p.pattern = g.pattern),
     decided as (
         insert into preference_decision (space_id, user_id, thread_id, type, pattern, action)
-        select space_id, user_id, thread_id, type, pattern, 'forget' from going returning id, type, pattern)
-    select coalesce(jsonb_agg(jsonb_build_object('decision_id', id, 'type', type, 'pattern', pattern) order by id), '[]')
-    from decided
+        select space_id, user_id, thread_id, type, pattern, 'forget' from going returning id, thread_id, type, pattern)
+    select coalesce(jsonb_agg(jsonb_build_object('decision_id', d.id, 'type', type, 'pattern', pattern,
+        'polarity', polarity) order by d.id), '[]')
+    from decided d join going g using (type, pattern) where g.thread_id is not distinct from d.thread_id
 $$;
 
 -- Restores forgotten preferences, unless something was observed since. Returns how many.

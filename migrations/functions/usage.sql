@@ -195,7 +195,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select jsonb_agg(jsonb_build_object('id', k.id, 'number', k.number, 'kind', k.kind, 'subject', k.subject,
                 'content', left(k.content, 300), 'status', k.status, 'lent', k.lent) order by k.nr)
             from known k where k.visible), '[]'),
-        'hidden', (select count(*) from known k where not k.visible), 'signs', coalesce(own.told -> 'signs', '[]'),
+        'hidden', (select count(*) from known k where not k.visible), 'signs', coalesce(own.told -> 'signs', '[]')
+            || case when relay.wordings(own.user_message_id) > coalesce((own.prompt ->> 'wording')::bigint, 0)
+                then '["reworded"]'::jsonb else '[]' end,
         'summary', (select jsonb_build_object('text', left(text, 300), 'at', created_at)
             from summary where id = (own.prompt ->> 'summary')::bigint),
         'composed', (select name from composition

@@ -132,7 +132,7 @@ async def test_who_no_longer_prefers_less_of_something_prefers_more_of_it(world:
     listed = await asked(world, "/preferences")
     assert "more slang" in listed.text
     assert "avoid" not in listed.text
-    assert (await asked(world, "/preferences forget more slang")).text.startswith("🎚 Forgot:")
+    assert (await asked(world, "/preferences forget more slang")).text == "🎚 Forgot: more slang."
 
 
 async def test_a_tag_that_contradicts_what_was_said_says_so(world: World) -> None:

@@ -170,7 +170,7 @@ async def test_a_forgotten_preference_stays_forgotten_until_it_is_stated_again(
     [row] = await of_ada(store)
     assert await store.forget_preferences(private(BEN), BEN, [row.id]) == []
     [gone] = await store.forget_preferences(private(ADA), ADA, [row.id])
-    assert gone.pattern == "puns"
+    assert (gone.pattern, gone.polarity) == ("puns", 1)
     assert await of_ada(store) == []
     assert await store.recall_preferences(private(BEN), BEN, [gone.decision_id]) == 0
     assert await store.recall_preferences(private(ADA), ADA, [gone.decision_id]) == 1

@@ -7,7 +7,13 @@ from datetime import UTC, datetime
 
 from relay.commands.preferences.feedback import Feedback
 from relay.memory.preferences.patterns import Pattern
-from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource
+from relay.memory.rows.turns.preferences import (
+    Evidence,
+    ForgottenPreference,
+    Preference,
+    Preferences,
+    PreferenceSource,
+)
 from relay.surfaces.chat.preferences.pages import card, describe_acting, describe_feedback, list_page
 from relay.surfaces.telegram.formatting.markdown import convert
 
@@ -23,6 +29,11 @@ def test_a_preference_that_was_retired_says_why() -> None:
     assert "**Retired**\n**1** · prefer short answers · not seen for 180 days\n**2** · prefer emoji · 2 signs" in text
     for row, why in ((faded, "I haven't seen it for 180 days"), (reversed_, "you've shown me the opposite")):
         assert f"Retired: {why}" in card(PreferenceSource(row, (), 0), 0, UTC).text
+
+
+def test_a_forgotten_preference_is_named_as_it_was_shown() -> None:
+    assert ForgottenPreference(1, "tone", "less slang", -1).pattern == "more slang"
+    assert ForgottenPreference(1, "tone", "less slang", 1).pattern == "less slang"
 
 
 def test_each_preference_keeps_its_number_under_the_headings() -> None:

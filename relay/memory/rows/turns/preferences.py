@@ -180,6 +180,12 @@ class ForgottenPreference:
     decision_id: int
     type: str
     pattern: str
+    polarity: Sign
+
+    def __post_init__(self) -> None:
+        pattern, polarity = as_shown(self.pattern, self.polarity)
+        object.__setattr__(self, "pattern", pattern)
+        object.__setattr__(self, "polarity", polarity)
 
 
 @frozen

@@ -126,7 +126,7 @@ class Explanation:
     resting: bool = False
     """Memory was off or paused."""
     signs: tuple[str, ...] = ()
-    """What the answer said about memory, as `relay.signs_of` names it."""
+    """What the answer said about memory, as `relay.signs_of` names it; `reworded`: its message was edited since."""
     composed: str | None = None
     """The name of the composition that the conversation began with."""
     preferences: tuple[Preference, ...] = ()

@@ -43,6 +43,7 @@ LEFT_OUT = {
 }
 """Reasons to leave a preference out of a prompt."""
 SINCE = {"active": "", "superseded": " (replaced since)", "archived": " (archived since)"}
+REWORDED = "- you've edited your message since: what its first wording taught stays, unless you undo it"
 NOT_KEPT = "I no longer have the details of this answer."
 TOOL_NAMES = {
     "search_memory": "searched memory",
@@ -151,6 +152,8 @@ def format_explanation(found: Explanation, page: int, zone: tzinfo) -> str:
         lines.append(f"- pictures and documents: {media.shown} shown, {media.described} only described")
     lines.append(f"- tools: {escape_markdown(describe_tools(prompt.tools)) or 'none'}")
     lines += [f"- {line}" for line in (describe_left_out(prompt), describe_learning(found))]
+    if "reworded" in found.signs:
+        lines.append(REWORDED)
     return "\n".join(lines) + "\n\n" + facts(found, page) + "\n\n" + tokens(found)
 
 
