@@ -11,13 +11,24 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tests.acceptance.conftest import World
+from tests.acceptance.shared_bot import SESSION, World
 from tests.pictures import CAMERA, HEIC, PLACE, SVG, TGS, WEBM, animation, bomb, drawn, picture, saved, with_place
 from tests.standins.anthropic import Recorded
 from tests.standins.telegram import Chat, StoredMessage, Upload
 from tests.standins.telegram.media import as_upload, media_object
 
+pytestmark = SESSION
 WAIT = 60
+
+
+@pytest.fixture
+def world(shared_world: World) -> World:
+    return shared_world
+
+
+def trip(world: World) -> Chat:
+    """Returns a group of the two people."""
+    return world.tg.group(-1_001_000_000_000 - world.owner.id, "Trip", [world.owner, world.friend])
 
 
 def images(request: Recorded) -> list[tuple[str, bytes]]:
@@ -139,7 +150,7 @@ async def test_a_late_part_of_an_album_is_in_the_same_answer(world: World) -> No
 
 @pytest.mark.parametrize("captioned", [0, 2])
 async def test_an_album_in_a_group_is_answered_if_one_part_addresses_the_bot(world: World, captioned: int) -> None:
-    group = world.tg.group(-1001234, "Trip", [world.owner, world.friend])
+    group = trip(world)
     for number in range(3):
         text = f"@{world.tg.bot.username} which one?" if number == captioned else ""
         await world.tg.say(group, world.friend, text, media_group_id="8", photo=picture(width=300 + number))
@@ -152,7 +163,7 @@ async def test_an_album_in_a_group_is_answered_if_one_part_addresses_the_bot(wor
 
 
 async def test_an_album_in_a_group_that_does_not_address_the_bot_is_ignored(world: World) -> None:
-    group = world.tg.group(-1001234, "Trip", [world.owner, world.friend])
+    group = trip(world)
     for _ in range(3):
         await world.tg.say(group, world.friend, "our trip", media_group_id="8", photo=picture())
     said = await world.tg.say(group, world.friend, f"@{world.tg.bot.username} hello")
@@ -203,27 +214,28 @@ async def test_a_photo_of_another_chat_that_is_replied_to_is_shown(world: World)
     assert "(photo)" in world.model.last.last_text
 
 
+@pytest.mark.asyncio(loop_scope="function")
 @pytest.mark.settings(RELAY_MAX_MEGAPIXELS="2")
-async def test_an_unusable_picture_gets_a_helpful_explanation(world: World) -> None:
+async def test_an_unusable_picture_gets_a_helpful_explanation(own_world: World) -> None:
     for content, name, mime, line in (
         (HEIC, "IMG.HEIC", "image/heic", "Send it as a photo"),
         (bomb(5000), "bomb.png", "image/png", "5000 × 5000 pixels. I can take 2 megapixels."),
         (picture()[:500], "half.jpg", "image/jpeg", "damaged"),
         (b"%PDF-1.7 not a picture", "lie.png", "image/png", "none of them"),
     ):
-        told = await say(world, world.dm, document=upload(content, name, mime))
+        told = await say(own_world, own_world.dm, document=upload(content, name, mime))
         assert f"⚠️ I couldn't use your file {name}." in told.text
         assert line in told.text
-    assert not asked(world)
+    assert not asked(own_world)
     with_preview = upload(HEIC, "IMG.HEIC", "image/heic", thumbnail=picture())
-    await say(world, world.dm, "and this?", document=with_preview)
-    assert len(images(world.model.last)) == 1
-    told = await say(world, world.dm, "what is on it?", document=upload(HEIC, "IMG.HEIC", "image/heic"))
+    await say(own_world, own_world.dm, "and this?", document=with_preview)
+    assert len(images(own_world.model.last)) == 1
+    told = await say(own_world, own_world.dm, "what is on it?", document=upload(HEIC, "IMG.HEIC", "image/heic"))
     assert "couldn't use your file IMG.HEIC" in told.text, "the text is answered in the same message"
-    assert "could not be opened" in world.model.last.last_text
-    drawn = await say(world, world.dm, "and drawn?", document=upload(SVG, "logo.svg", "image/svg+xml"))
+    assert "could not be opened" in own_world.model.last.last_text
+    drawn = await say(own_world, own_world.dm, "and drawn?", document=upload(SVG, "logo.svg", "image/svg+xml"))
     assert "couldn't use" not in drawn.text
-    assert "<svg" in world.model.last.last_text, "SVG is read as text"
+    assert "<svg" in own_world.model.last.last_text, "SVG is read as text"
 
 
 async def test_a_new_answer_after_an_edited_caption_sees_the_picture(world: World) -> None:
@@ -268,21 +280,22 @@ async def test_pictures_are_left_out_if_the_request_is_too_long(world: World) ->
     assert [len(images(one)) for one in (first, second, third)] == [2, 1, 0]
 
 
+@pytest.mark.asyncio(loop_scope="function")
 @pytest.mark.settings(RELAY_KEEP_MEDIA="on")
-async def test_files_are_kept_if_the_setting_asks_for_it(world: World) -> None:
+async def test_files_are_kept_if_the_setting_asks_for_it(own_world: World) -> None:
     content = with_place()
-    await say(world, world.dm, "look", document=upload(content, "../../IMG 1.jpg", "image/jpeg"))
-    folder = Path(world.relay.environment["RELAY_DATA_DIR"]) / "media"
+    await say(own_world, own_world.dm, "look", document=upload(content, "../../IMG 1.jpg", "image/jpeg"))
+    folder = Path(own_world.relay.environment["RELAY_DATA_DIR"]) / "media"
     (kept,) = [path for path in folder.rglob("*") if path.is_file()]
     assert kept.read_bytes() == content
     assert kept.stat().st_mode & 0o777 == 0o600
     assert {path.stat().st_mode & 0o777 for path in (folder, kept.parent)} == {0o700}
-    await world.relay.kill()
-    world.tg.files.clear()
-    await world.relay.start()
-    await world.tg.wait_polling(timeout=WAIT)
-    await say(world, world.dm, "do you still see it?")
-    assert len(images(world.model.last)) == 1
+    await own_world.relay.kill()
+    own_world.tg.files.clear()
+    await own_world.relay.start()
+    await own_world.tg.wait_polling(timeout=WAIT)
+    await say(own_world, own_world.dm, "do you still see it?")
+    assert len(images(own_world.model.last)) == 1
 
 
 @pytest.mark.slow("the other pictures, albums and edits of this file, and test_media_limits.py")
