@@ -71,9 +71,9 @@ def _compile(path: Path, number: int, line: str) -> OwnPattern:
     return own
 
 
-def remove_matches(text: str, patterns: Sequence[OwnPattern], seconds: float = SECONDS) -> str:
-    """Returns a text without what the patterns match, or nothing of it if they take longer than `seconds`."""
-    until = time.monotonic() + seconds
+def remove_matches(text: str, patterns: Sequence[OwnPattern]) -> str:
+    """Returns a text without what the patterns match, or nothing of it if they take longer than `SECONDS`."""
+    until = time.monotonic() + SECONDS
     for own in patterns:
         try:
             text = own.pattern.sub(MARK, text, timeout=max(0.001, until - time.monotonic()))

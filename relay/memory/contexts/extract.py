@@ -84,12 +84,12 @@ class WeighedSentence:
     worth: float
 
 
-def extract(stretches: Sequence[Stretch], weights: Weights = WEIGHTS) -> list[VersionRow]:
+def extract(stretches: Sequence[Stretch]) -> list[VersionRow]:
     """Returns the rows of stretches, besides those that are kept: one row for each message with remaining sentences.
     Together they have at most the size of the targets."""
     pieces = [piece for stretch in stretches for piece in stretch.pieces]
     longest = [max(LEAST_WHOLE, stretch.target * 2) for stretch in stretches for _ in stretch.pieces]
-    return pick(stretches, [stretch.target for stretch in stretches], weigh(pieces, weights, longest))
+    return pick(stretches, [stretch.target for stretch in stretches], weigh(pieces, WEIGHTS, longest))
 
 
 def squeeze(rows: Sequence[VersionRow], most: int) -> list[VersionRow]:

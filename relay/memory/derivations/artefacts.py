@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from relay.core.frozen import frozen
-from relay.memory.derivations import artefacts
 
 ID = re.compile(r"\[?\s*([a-z])([0-9]{1,18})(?:\.([0-9]{1,9}))?\s*\]?", re.IGNORECASE)
 
@@ -50,7 +49,7 @@ def list_exported_kinds() -> tuple[ArtefactKind, ...]:
 
 def letters() -> dict[str, str]:
     """Returns the letter of each kind of entry."""
-    return {"message": "m", **{one.kind: one.letter for one in artefacts.KINDS}, "part": "d"}
+    return {"message": "m", **{one.kind: one.letter for one in KINDS}, "part": "d"}
 
 
 def id_of(kind: str, number: int, part: int = 0) -> str:

@@ -40,9 +40,9 @@ class SearchCalls(Calls):
         )
         return None if found is None else decode_row(find_opened_type(kind), found)
 
-    async def open_found(self, space: Space, bot_id: int, kind: str, number: int, part: int = 0) -> Opened | None:
+    async def open_found(self, space: Space, bot_id: int, kind: str, number: int) -> Opened | None:
         """Opens something in a space for a person who may see it; None if it doesn't exist."""
-        return await self.look_at(space, {"bot_id": bot_id}, kind, number, part, guarded=False)
+        return await self.look_at(space, {"bot_id": bot_id}, kind, number, 0, guarded=False)
 
     @rpc()
     async def find(self, space: Space, bot_id: int, query: SearchQuery, offset: int, limit: int) -> SearchPage:

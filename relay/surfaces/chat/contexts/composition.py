@@ -16,6 +16,7 @@ from relay.surfaces.chat.handlers import action, pressed
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, step_rows
 
 PAGE = 6
+TITLE_LENGTH = 40
 NOTHING_YET = "There are no compositions yet. /compose puts past sessions together."
 STATES = {"making": "⏳ being made", "ready": "✅ ready", "over": "⚠️ over its budget", "failed": "⚠️ couldn't be made"}
 
@@ -160,13 +161,10 @@ def describe_missing(part: ComposedPart) -> str:
     return f", without {part.since.told} since" if part.since.told else ""
 
 
-def session_title(title: str | None, words: str | None, length: int = 40) -> str:
+def session_title(title: str | None, words: str | None) -> str:
     """Returns a session's title, or its first words."""
-    return (
-        escape_markdown(shorten(title, length))
-        if title
-        else f"“{escape_markdown(shorten(remove_markers(words or '…'), length))}”"
-    )
+    said = escape_markdown(shorten(title or remove_markers(words or "…"), TITLE_LENGTH))
+    return said if title else f"“{said}”"
 
 
 def size(one: Composition) -> str:
