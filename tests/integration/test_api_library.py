@@ -169,11 +169,11 @@ async def test_versions_are_pruned_and_restored(
     await fails(await stranger.post("/api/memory/versions/restore", json=back), 404, "unknown")
     other = await long_session(sql, 10, 500)
     elsewhere = back | {"sessionId": str(other.id)}
-    await fails(await api.post("/api/memory/versions/restore", json=elsewhere), 404, "unknown")
+    await fails(await api.post("/api/memory/versions/restore", json=elsewhere), 409, "conflict")
     restored = await api.post("/api/memory/versions/restore", json=back)
     assert restored.json() == {"versionIds": ["v001", "v002"]}
     for undo in ("999", f"{past.id}-999", gone["undo"]):
-        told = await fails(await api.post("/api/memory/versions/restore", json=back | {"undo": undo}), 404, "unknown")
+        told = await fails(await api.post("/api/memory/versions/restore", json=back | {"undo": undo}), 409, "conflict")
         assert told["detail"] == "There's nothing to bring back here. It may be back already, or it's too late."
 
 

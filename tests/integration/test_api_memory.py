@@ -27,6 +27,21 @@ async def listed(api: httpx.AsyncClient, query: str = "") -> list[str]:
     return [one["content"] for one in (await api.get(f"/api/memories{query}")).json()["memories"]]
 
 
+async def test_a_listed_memory_names_its_conversation_unless_that_is_elsewhere(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await learn(driver, "Likes tea")
+    await learn(driver, "Ben has a boat", user_id=BEN)
+    await sql("update session set title = 'Talk of ' || id")
+    async with open_api(store) as api:
+        [(own,)] = await sql(
+            "select title from session s join memory m on m.session_id = s.id where subject_id = %s", ADA
+        )
+        assert [one["session"] for one in (await api.get("/api/memories")).json()["memories"]] == [own]
+        await sql("update memory set session_id = (select max(session_id) from memory)")
+        assert [one["session"] for one in (await api.get("/api/memories")).json()["memories"]] == [None]
+
+
 async def test_memories_are_added_changed_and_forgotten(driver: TurnDriver, store: Store) -> None:
     async with open_api(store) as api:
         added = await api.post("/api/memories", json={"text": "  Sails a   boat "})
@@ -92,7 +107,7 @@ async def test_a_list_has_filters_and_pages(driver: TurnDriver, store: Store) ->
         second = (await api.get(f"/api/memories?limit=2&cursor={first['next']}")).json()
         assert ([one["content"] for one in second["memories"]], second["next"]) == (["Likes tea"], None)
         await api.delete(f"/api/memories/{ids[0]}")
-        for path, plural in (("/api/memories", "memories"), ("/api/memories/changes", "changes")):
+        for path, plural in (("/api/memories", "memories"), ("/api/changes", "changes")):
             behind = (await api.get(f"{path}?limit=2&cursor=200")).json()
             assert (behind[plural], behind["next"]) == ([], None), "no row is sent twice"
 
@@ -122,7 +137,7 @@ async def test_several_memories_are_forgotten_at_once_and_restored(driver: TurnD
         assert (await listed(api), len(done["changes"])) == (["Has a boat"], 2)
         changes = [one["id"] for one in done["changes"]]
         await refused(
-            api.post("/api/memories/forget", json={"ids": [ids[2], ids[0]]}), 409, "conflict", "memory #1 is forgotten."
+            api.post("/api/memories/forget", json={"ids": [ids[2], ids[0]]}), 404, "unknown", "#1 is already forgotten."
         )
         await refused(api.post("/api/memories/forget", json={"ids": [ids[2], ABSENT]}), 404, "unknown")
         assert await listed(api) == ["Has a boat"]
@@ -136,7 +151,7 @@ async def test_a_pending_change_is_kept_or_discarded(driver: TurnDriver, store: 
     for text in ("Likes tea", "Likes coffee"):
         await driver.exchange(ADA, "x", actions=[fact(ADA, text) | {"ask": True}])
     async with open_api(store) as api:
-        waiting = (await api.get("/api/memories/changes?state=pending")).json()
+        waiting = (await api.get("/api/changes?state=pending")).json()
         assert (waiting["pending"], [one["content"] for one in waiting["changes"]]) == (
             2,
             ["Likes coffee", "Likes tea"],
@@ -146,7 +161,7 @@ async def test_a_pending_change_is_kept_or_discarded(driver: TurnDriver, store: 
         assert (await api.post(f"/api/changes/{coffee}/discard")).json()["outcome"] == "done"
         assert await listed(api) == ["Likes tea"]
         await refused(api.post(f"/api/changes/{coffee}/keep"), 409, "conflict", "already decided")
-        assert (await api.get("/api/memories/changes?limit=1")).json()["next"] == "1"
+        assert (await api.get("/api/changes?limit=1")).json()["next"] == "1"
 
 
 async def test_an_older_change_cannot_be_undone_before_a_newer_one(driver: TurnDriver, store: Store) -> None:
@@ -189,7 +204,7 @@ async def test_a_memory_shows_where_it_came_from(driver: TurnDriver, store: Stor
         ("PATCH", "/api/memories/{own}", {"text": "\u200b"}, 422, "out_of_range"),
         ("PATCH", "/api/memories/{own}", {"pinned": "yes"}, 422, "out_of_range"),
         ("PATCH", "/api/memories/{forgotten}", {"pinned": True}, 409, "conflict"),
-        ("DELETE", "/api/memories/{forgotten}", None, 409, "conflict"),
+        ("DELETE", "/api/memories/{forgotten}", None, 404, "unknown"),
         ("POST", "/api/memories/{own}/restore", {}, 409, "conflict"),
         ("POST", "/api/memories/{own}/restore", {"changeId": ABSENT}, 409, "conflict"),
         ("POST", "/api/memories/merge", {"ids": ["{own}", "{forgotten}"], "text": "x"}, 409, "conflict"),
@@ -199,7 +214,7 @@ async def test_a_memory_shows_where_it_came_from(driver: TurnDriver, store: Stor
         ("POST", "/api/memories/forget", {"ids": [1]}, 422, "out_of_range"),
         ("GET", "/api/memories?state=other", None, 422, "out_of_range"),
         ("GET", "/api/memories?space=999999", None, 404, "unknown"),
-        ("GET", "/api/memories/changes?space=999999", None, 404, "unknown"),
+        ("GET", "/api/changes?space=999999", None, 404, "unknown"),
         ("GET", "/api/memories/99999999999999999999", None, 400, "malformed"),
         ("POST", "/api/changes/decide", {"ids": ["1"], "decision": "other"}, 422, "out_of_range"),
     ],

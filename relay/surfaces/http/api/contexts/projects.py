@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from relay.commands.contexts.library import register_session, unregister_session
 from relay.commands.contexts.projects import list_projects, open_project, read_record
 from relay.commands.history.sessions import sessions
+from relay.commands.memory.access import check_switch
 from relay.core.errors import NotFound
 from relay.surfaces.http.api.contexts.files import listing_what_holds_it, sent
 from relay.surfaces.http.api.contexts.names import ProjectId, SessionId, in_project, number_of
@@ -116,7 +117,9 @@ async def unregister(
     """Removes a session from the library. Its markers stay, and so do its versions, unless they are to be deleted;
     `force`: also those that a running conversation uses."""
     there, number = await in_project(ctx, project_id), number_of(session_id)
-    if (await read_record(there, number)).session.registered is None:
+    record = await read_record(there, number)
+    check_switch(there, there.space)  # before telling that there is nothing to remove
+    if record.session.registered is None:
         raise NotFound(NOT_REGISTERED)
     with listing_what_holds_it():
         await unregister_session(there, number, versions == "delete", force)
