@@ -9,12 +9,13 @@ from relay.commands.registry import command
 from relay.commands.reminders.intents import check_phrase
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
-from relay.memory.reminders.phrases import Understood, read_phrase
+from relay.memory.reminders.phrases import Unclear, Understood, read_phrase
 
 QUIET_HERE = (
     "In a group, only its administrators and my admins can do that, because it affects everyone. You can pause your "
     "own reminders: /reminders"
 )
+HOW = "Until when? /quiet until 8:00, /quiet until tomorrow 9:00, or /quiet on"
 FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 """The time that means until `/quiet off`."""
 
@@ -52,9 +53,10 @@ async def quiet(ctx: CommandContext, words: str = "", administers: bool = False)
     tried = [f"{phrase}:00" if phrase.isdecimal() else phrase]
     if begun not in ("until", "bis"):
         tried.insert(0, f"in {phrase}")
-    read = (read_phrase(one, datetime.now(UTC), ctx.zone) for one in tried)
+    read = [read_phrase(one, datetime.now(UTC), ctx.zone) for one in tried]
     said = next((one for one in read if isinstance(one, Understood) and not one.rule), None)
     if said is None:
-        raise CommandRefused("Until when? /quiet until 8:00, /quiet until tomorrow 9:00, or /quiet on")
+        asked = read[-1].question if isinstance(read[-1], Unclear) and read[-1].lacks_time else HOW
+        raise CommandRefused(asked)
     await ctx.store.quiet(ctx.space, said.start.isoformat())
     return Quiet(said.start)
