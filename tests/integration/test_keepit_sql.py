@@ -62,7 +62,7 @@ async def edit(store: Store, update: Json, text: str, at: int = 1, user_id: int 
     """Handles an edit as the bot does."""
     done = await store.edit(edit_of(update, text, at))
     if done.marked:
-        await store.read_keepits(done.marked, user_id, markers_in(done.marked.blocks))
+        await store.read_keepits(done.marked.message_id, done.marked.wording, user_id, markers_in(done.marked.blocks))
 
 
 async def standing(store: Store) -> list[Keepit]:
@@ -247,7 +247,7 @@ async def test_the_markers_of_an_outdated_edit_are_ignored(driver: TurnDriver, s
     late = (await store.edit(edit_of(update, "##keepit0.80##two", 1))).marked
     assert late is not None
     await edit(store, update, "##keepit0.80##three", 2)
-    await store.read_keepits(late, ADA, markers_in(late.blocks))
+    await store.read_keepits(late.message_id, late.wording, ADA, markers_in(late.blocks))
     assert [row.content for row in await standing(store)] == ["three"]
 
 

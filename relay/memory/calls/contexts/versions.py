@@ -31,7 +31,6 @@ from relay.memory.rows.contexts.versions import (
 )
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.sessions import SessionEnd
-from relay.memory.rows.turns.edits import MarkedMessage
 
 
 class VersionCalls(Calls):
@@ -110,15 +109,11 @@ class VersionCalls(Calls):
     async def restore_versions(self, space: Space, version: int) -> list[RestoredVersion]:
         """Restores what was dropped together with a version within the last ten minutes."""
 
-    async def read_keepits(self, message: MarkedMessage, user_id: int, markers: Sequence[Mapping[str, object]]) -> None:
-        """Sets the markers of an edited message, unless it was edited again in the meantime."""
-        await self._call(
-            "read_keepits",
-            message_id=message.message_id,
-            wording=message.wording,
-            user_id=user_id,
-            markers=list(markers),
-        )
+    @rpc()
+    async def read_keepits(
+        self, message_id: int, wording: int, user_id: int, markers: Sequence[Mapping[str, object]]
+    ) -> None:
+        """Sets the markers of an edited message, unless it was edited again since that wording."""
 
     @rpc()
     async def keepits(self, thread: Thread, session_id: int | None, offset: int, limit: int) -> KeepitPage:

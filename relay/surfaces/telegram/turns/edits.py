@@ -57,7 +57,7 @@ async def store_edit(update: Update, user_id: int, bot: Bot, messenger: Messenge
         with contextlib.suppress(MessengerError):
             await redraw(store, messenger, bot.id, offer.chat_id, offer.message_id, {"reply_markup": rows})
     if marked := done.marked:  # only now, so that the correction of the line keeps the offer's button
-        await store.read_keepits(marked, user_id, markers_in(marked.blocks))
+        await store.read_keepits(marked.message_id, marked.wording, user_id, markers_in(marked.blocks))
 
 
 def with_offer(offer: ShownAnswer) -> list[list[Button]]:
