@@ -536,17 +536,21 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     select relay.other_spellings(relay.find_space(p_space), p_words, p_user_id, p_admin)
 $$;
 
--- Tests whether a title, a heartbeat or an earlier wording matches. No plan lists these; an erasure clears them.
+-- Tests whether a title, a heartbeat or an earlier wording matches. No plan lists these; an erasure clears them. Looks at
+-- pages of texts first, since each look takes long.
 create or replace function relay.has_unlisted(p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean)
 returns boolean language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
-            select from session where space_id = p_space_id and relay.says(concat_ws(', ', array_to_string(topics, ', '),
-                case when titled_by = 'model' or relay.may_erase(p_space_id, null, p_user_id, p_admin) then title end), p_needles))
-        or exists (select from heartbeat where space_id = p_space_id and relay.says(checklist, p_needles))
-        or exists (
-            select from message_version v join message m on m.id = v.message_id
-            where m.space_id = p_space_id and relay.may_erase(p_space_id, m.user_id, p_user_id, p_admin)
-                and relay.says(v.blocks::text || v.text, p_needles))
+        select from (
+            select string_agg(told, E'\n') as page, array_agg(told) as texts from (
+                select id, concat_ws(', ', array_to_string(topics, ', '), case when titled_by = 'model' or may then title end)
+                from session, (select relay.may_erase(p_space_id, null, p_user_id, p_admin) as may) own where space_id = p_space_id
+                union all select 0, checklist from heartbeat where space_id = p_space_id
+                union all
+                select v.id, v.blocks::text || v.text from message_version v join message m on m.id = v.message_id
+                where m.space_id = p_space_id and (m.user_id = p_user_id or relay.may_erase(p_space_id, m.user_id, p_user_id, p_admin))
+            ) said (id, told) group by id / 500) paged, unnest(texts) as one
+        where relay.says(page, p_needles) and relay.says(one, p_needles))
 $$;
 
 -- Stores a plan for 15 minutes and returns a preview of up to ten rows of each kind. `role`: a role in the space's chats
