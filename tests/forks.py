@@ -1,6 +1,7 @@
-"""Starts of `python -m relay …` that import nothing: a server process has imported all of Relay, and forks.
+"""Starts of `python -m relay …` and of the tests' own workers that import nothing: a server process has imported all of
+Relay, and forks.
 
-Within `installed()`, `subprocess` and `asyncio` start Relay this way, on Linux. Each test process has a server, which
+Within `installed()`, `subprocess` and `asyncio` start them this way, on Linux. Each test process has a server, which
 starts when it is first needed. What the server forks becomes a child of the test process, and has the arguments,
 environment, directory and files of a process that was really started.
 
@@ -34,6 +35,8 @@ from typing import Any, get_args, get_type_hints
 import coverage
 
 RELAY = [sys.executable, "-m", "relay"]
+FORKED = ("relay", "tests.integration.job_worker", "tests.integration.version_worker")
+"""The modules whose processes the server forks."""
 FRESH = "TESTS_FRESH"
 """Set in the environment of a process that must really be started, or of all tests."""
 READ_AT_START = ("PYTHON", "COVERAGE_", "LANG", "LC_", "LD_", "SSL_")
@@ -71,6 +74,7 @@ def installed() -> Iterator[None]:
 class Job:
     """What a process is started with."""
 
+    module: str
     args: list[str]
     env: Environment
     cwd: str
@@ -133,12 +137,13 @@ class Popen(subprocess.Popen[Any]):
         args = list(asked["args"]) if isinstance(asked["args"], list | tuple) else []
         env = dict(os.environ if asked["env"] is None else asked["env"])
         usual = all(asked[name] == value for name, value in USUAL.items())
-        if args[:3] != RELAY or not usual or not self.server.suits(env):
+        if args[:2] != RELAY[:2] or args[2] not in FORKED or not usual or not self.server.suits(env):
             super()._execute_child(*given)
             return
         files = enumerate((asked["p2cread"], asked["c2pwrite"], asked["errwrite"]))
         self.pid = self.server.fork(
             Job(
+                module=args[2],
                 args=list(map(os.fspath, args[3:])),
                 env=env,
                 cwd=os.path.abspath(asked["cwd"] or "."),
@@ -235,7 +240,7 @@ def fork_orphan() -> int:
 
 
 def run(job: Job) -> None:
-    """Runs Relay as Python would after a start."""
+    """Runs the module as Python would after a start."""
     for number, file in enumerate(job.files):
         os.dup2(file, number)
         os.close(file)
@@ -251,9 +256,9 @@ def run(job: Job) -> None:
         setattr(sys, name, new)
     coverage.process_startup(force=True)
     sys.path[0] = job.cwd
-    sys.argv = ["relay", *job.args]
+    sys.argv = [job.module, *job.args]
     try:
-        runpy.run_module("relay", run_name="__main__", alter_sys=True)
+        runpy.run_module(job.module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             leave(end.code or 0)
@@ -273,7 +278,7 @@ def leave(code: int) -> None:
 
 
 def main() -> None:
-    """Runs the server, and then, in a process that it forked, Relay."""
+    """Runs the server, and then, in a process that it forked, the module."""
     load()
     with contextlib.suppress(KeyboardInterrupt), socket.socket(fileno=int(sys.argv[1])) as tests:
         job = serve(tests)
