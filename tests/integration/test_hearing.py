@@ -62,15 +62,14 @@ async def refused(ears: Whisper, recording: bytes) -> str:
 
 @BOTH
 async def test_speech_is_transcribed_from_every_container(ears: Whisper, engine: str) -> None:
-    note = spoken(SAID)
-    heard = await ears.hear(note)
-    assert error_rate(SAID, heard.text) <= 0.35, heard.text
-    assert (heard.language, heard.engine.split()[0], heard.cut) == ("en", engine, False)
-    assert 4 <= heard.seconds <= 12
-    others = ("mp4", "aac", True), ("mp3", "libmp3lame", False), ("matroska", "libopus", True)
-    for container, codec, video in others if engine == "faster-whisper" else others[:1]:  # both decode with PyAV
-        heard = await ears.hear(encoded(wav_of(note), container, codec, video))
+    """The other tests hear OGG/Opus."""
+    sound = wav_of(spoken(SAID))
+    containers = ("mp4", "aac", True), ("mp3", "libmp3lame", False), ("matroska", "libopus", True)
+    for container, codec, video in containers if engine == "faster-whisper" else containers[:1]:  # both use PyAV
+        heard = await ears.hear(encoded(sound, container, codec, video))
         assert error_rate(SAID, heard.text) <= 0.35, (container, heard.text)
+        assert (heard.language, heard.engine.split()[0], heard.cut) == ("en", engine, False)
+        assert 4 <= heard.seconds <= 12
 
 
 @BOTH
@@ -121,8 +120,14 @@ async def test_only_the_first_minutes_of_a_long_recording_are_transcribed(ears: 
 @ONE
 async def test_the_event_loop_is_not_blocked_by_a_transcription(ears: Whisper) -> None:
     recording = encoded(wav_of(spoken(SAID))) + b"\0" * 20 * 2**20  # the largest file that Telegram lets a bot download
-    assert (await ears.hear(recording)).text
-    assert await longest_lag(lambda: ears.hear(recording)) < LITTLE
+    await ears.preload()
+    heard: list[str] = []
+
+    async def hear() -> None:
+        heard.append((await ears.hear(recording)).text)
+
+    assert await longest_lag(hear) < LITTLE
+    assert heard[0]
 
 
 @BOTH
