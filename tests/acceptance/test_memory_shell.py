@@ -71,7 +71,7 @@ async def test_memory_changes_can_be_kept_discarded_and_undone_in_the_shell(
     assert "Likes plums" in await shell("why")
     code, shown = await relay(world.relay.environment, tmp_path, "memory", "reset", "--yes", "5")
     assert code != 0
-    assert "Relay knows 1 memory." in shown
+    assert "That would forget 1 memory." in shown
     assert "Forgot 1 memory." in await shell("reset", "--yes", "1")
     assert await contents() == []
     changes = json.loads(await shell("changes", "--json"))["changes"]

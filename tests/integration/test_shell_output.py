@@ -72,10 +72,9 @@ def test_counts_are_in_words() -> None:
         assert "There is nothing to forget." in run(group, "reset", "--yes", "0")[1]
     run("remember", "I", "sail")
     run("preferences", "prefer", "short", "answers")
-    assert "Relay knows 1 memory. To forget everything: relay memory reset --yes 1" in run("memory", "reset")[1]
+    assert "That would forget 1 memory. To confirm: relay memory reset --yes 1" in run("memory", "reset")[1]
     assert (
-        "Relay knows 1 preference. To forget all of them: relay preferences reset --yes 1"
-        in run("preferences", "reset")[1]
+        "That would forget 1 preference. To confirm: relay preferences reset --yes 1" in run("preferences", "reset")[1]
     )
     assert "1 entries" not in run("memory", "index")[1]
 
@@ -370,3 +369,13 @@ def test_an_export_and_an_import_take_only_ids_that_telegram_has(tmp_path: Path)
 def test_words_that_mean_nothing_are_refused_as_wrong_arguments(words: str) -> None:
     code, said = run(*words.split())
     assert code == 2, said
+
+
+def test_a_memorys_history_and_what_waits_are_told_in_words() -> None:
+    assert run("memory", "waiting") == (0, "Nothing waits for your decision.\n")
+    assert run("memory", "changes") == (0, "Nothing has changed yet.\n")
+    run("remember", "I sail")
+    run("memory", "pin", "#1")
+    pinned, learned = run("memory", "history", "1")[1].splitlines()
+    assert pinned.endswith("📌 Pinned: I sail")
+    assert learned.endswith("🧠 Learned: I sail")

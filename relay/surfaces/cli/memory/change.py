@@ -77,7 +77,7 @@ async def reset(
     """Forget everything. Needs --yes with the number of memories."""
     known = await count_for_reset(ctx)
     how = f"{RELAY} memory reset --yes {known}"
-    confirm_reset(known, number, f"Relay knows {pluralize(known, 'memory', 'memories')}. To forget everything: {how}")
+    confirm_reset(known, number, f"That would forget {pluralize(known, 'memory', 'memories')}. To confirm: {how}")
     return await reset_command(ctx, known)
 
 

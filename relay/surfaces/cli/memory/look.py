@@ -86,7 +86,7 @@ def _describe_changes(waiting: bool, ctx: ChatContext, page: ChangePage) -> str:
     """Lists changes with their numbers, one per line."""
     found = [f"{one.id} {moment(one.at, ctx.zone)} {change_line(one)}" for one in page.changes]
     if not found:
-        return "Nothing to show."
+        return "Nothing waits for your decision." if waiting else "Nothing has changed yet."
     total = page.pending if waiting else page.total
     count = f"The newest {len(found):,} of {total:,}. " if total > len(found) else ""
     found.append(f"{count}`{RELAY} memory undo NUMBER` undoes one; keep or discard decides about a waiting one.")
@@ -106,11 +106,7 @@ async def status(ctx: ChatContext) -> Controls:
 
 
 def _describe_past(ctx: ChatContext, past: MemoryPast) -> str:
-    lines = []
-    for one in past.changes:
-        was = f" (before: {one.before})" if one.before and one.before != one.content else ""
-        lines.append(f"{moment(one.at, ctx.zone)} {one.id} {one.action} {one.status}: {one.content}{was}")
-    return "\n".join(lines)
+    return "\n".join(f"{one.id} {moment(one.at, ctx.zone)} {change_line(one)}" for one in past.changes)
 
 
 @memory.command()

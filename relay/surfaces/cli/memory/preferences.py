@@ -64,7 +64,7 @@ async def reset(
     """Forget all of them. Needs --yes with their number."""
     known = (await list_preferences(ctx)).known
     how = f"{RELAY} preferences reset --yes {known}"
-    confirm_reset(known, number, f"Relay knows {pluralize(known, 'preference')}. To forget all of them: {how}")
+    confirm_reset(known, number, f"That would forget {pluralize(known, 'preference')}. To confirm: {how}")
     return await reset_preferences(ctx, known)
 
 
