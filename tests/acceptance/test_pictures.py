@@ -127,7 +127,7 @@ async def test_an_album_is_one_turn_and_one_request(world: World) -> None:
             photo=picture(width=300 + number),
         )
     await world.tg.wait_reply(world.dm, 0, timeout=WAIT)
-    await world.tg.wait_for(lambda: not world.tg.pending_updates)
+    await world.tg.wait_for(lambda: not world.tg.pending_updates and asked(world))
     (request,) = asked(world)
     widths = [Image.open(io.BytesIO(content)).width for _, content in images(request)]
     assert widths == list(range(300, 310))
