@@ -122,4 +122,8 @@ def test_the_shell_passes_on_what_was_typed(name: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(keyboard, "is_attended", lambda: True)  # otherwise memories are listed without the chat
     run: Callable[..., Any] = CliRunner().invoke
     done = run(cli, [name, "two", "words"])
-    assert (done.exit_code, heard) == (0, [(name, "two words", False, False)])
+    if COMMANDS[name].usage:
+        assert (done.exit_code, heard) == (0, [(name, "two words", False, False)])
+    else:
+        assert (done.exit_code, heard) == (2, []), "it takes no words"
+        assert (run(cli, [name]).exit_code, heard) == (0, [(name, "", False, False)])
