@@ -44,7 +44,7 @@ PAGES = (
     "/api/memories/{memory}",
     "/api/memories/{memory}/source",
     "/api/memories/{memory}/history",
-    "/api/changes",
+    "/api/memories/changes",
     "/api/preferences",
     "/api/preferences/diagnostics",
     "/api/reminders",

@@ -339,7 +339,7 @@ async def test_a_groups_list_offers_only_what_the_person_may_do(browser: Browser
         await shared_relay.tg.wait_reply(room, asked)
     async with site.call(others.id) as api:
         space = (await api.get("/me/groups")).json()["groups"][0]["spaceId"]
-        changes = (await api.get(f"/changes?state=pending&space={space}")).json()["changes"]
+        changes = (await api.get(f"/memories/changes?state=pending&space={space}")).json()["changes"]
         tuba = next(one["id"] for one in changes if one["content"] == "Plays the tuba")
         assert (await api.post(f"/changes/{tuba}/keep")).status_code == 200
     async with site.open(browser, mine.id) as here:

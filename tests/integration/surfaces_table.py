@@ -242,7 +242,7 @@ CASES: dict[str, Case] = {
         chat=("/memory 3", cards.press_undo(5, View())), cli=("memory undo 5",), http=(("POST", "/api/changes/5/undo"),)
     ),
     "memory.decide.list_changes": Case(
-        chat=("/memory changes",), cli=("memory changes",), http=(("GET", "/api/changes"),)
+        chat=("/memory changes",), cli=("memory changes",), http=(("GET", "/api/memories/changes"),)
     ),
     "memory.browse.export": Case(tells=(), chat=("/export",), http=(("GET", "/api/export"),)),
     "memory.remember.remember": Case(

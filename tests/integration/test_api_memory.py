@@ -107,7 +107,7 @@ async def test_a_list_has_filters_and_pages(driver: TurnDriver, store: Store) ->
         second = (await api.get(f"/api/memories?limit=2&cursor={first['next']}")).json()
         assert ([one["content"] for one in second["memories"]], second["next"]) == (["Likes tea"], None)
         await api.delete(f"/api/memories/{ids[0]}")
-        for path, plural in (("/api/memories", "memories"), ("/api/changes", "changes")):
+        for path, plural in (("/api/memories", "memories"), ("/api/memories/changes", "changes")):
             behind = (await api.get(f"{path}?limit=2&cursor=200")).json()
             assert (behind[plural], behind["next"]) == ([], None), "no row is sent twice"
 
@@ -151,7 +151,7 @@ async def test_a_pending_change_is_kept_or_discarded(driver: TurnDriver, store: 
     for text in ("Likes tea", "Likes coffee"):
         await driver.exchange(ADA, "x", actions=[fact(ADA, text) | {"ask": True}])
     async with open_api(store) as api:
-        waiting = (await api.get("/api/changes?state=pending")).json()
+        waiting = (await api.get("/api/memories/changes?state=pending")).json()
         assert (waiting["pending"], [one["content"] for one in waiting["changes"]]) == (
             2,
             ["Likes coffee", "Likes tea"],
@@ -161,7 +161,7 @@ async def test_a_pending_change_is_kept_or_discarded(driver: TurnDriver, store: 
         assert (await api.post(f"/api/changes/{coffee}/discard")).json()["outcome"] == "done"
         assert await listed(api) == ["Likes tea"]
         await refused(api.post(f"/api/changes/{coffee}/keep"), 409, "conflict", "already decided")
-        assert (await api.get("/api/changes?limit=1")).json()["next"] == "1"
+        assert (await api.get("/api/memories/changes?limit=1")).json()["next"] == "1"
 
 
 async def test_an_older_change_cannot_be_undone_before_a_newer_one(driver: TurnDriver, store: Store) -> None:
@@ -214,7 +214,7 @@ async def test_a_memory_shows_where_it_came_from(driver: TurnDriver, store: Stor
         ("POST", "/api/memories/forget", {"ids": [1]}, 422, "out_of_range"),
         ("GET", "/api/memories?state=other", None, 422, "out_of_range"),
         ("GET", "/api/memories?space=999999", None, 404, "unknown"),
-        ("GET", "/api/changes?space=999999", None, 404, "unknown"),
+        ("GET", "/api/memories/changes?space=999999", None, 404, "unknown"),
         ("GET", "/api/memories/99999999999999999999", None, 400, "malformed"),
         ("POST", "/api/changes/decide", {"ids": ["1"], "decision": "other"}, 422, "out_of_range"),
     ],

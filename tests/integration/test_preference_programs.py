@@ -104,8 +104,8 @@ async def test_a_conversation_is_switched_by_its_id(driver: TurnDriver, store: S
     of = "select id from thread where chat_id = %s"
     [(own,)], [(other,)] = await sql(of, ADA), await sql(of, BEN)
     async with open_api(store) as api:
-        done = await api.put(f"/api/preferences/projects/t{own}", json={"here": "ignore"})
+        done = await api.put(f"/api/preferences/threads/t{own}", json={"here": "ignore"})
         assert (done.status_code, done.json()["here"]) == (200, "ignore")
-        await refused(api.put(f"/api/preferences/projects/t{other}", json={"here": "ignore"}), 404, "unknown")
-        assert (await api.put(f"/api/preferences/projects/t{own}", json={"here": "no"})).status_code == 422
+        await refused(api.put(f"/api/preferences/threads/t{other}", json={"here": "ignore"}), 404, "unknown")
+        assert (await api.put(f"/api/preferences/threads/t{own}", json={"here": "no"})).status_code == 422
     assert await sql("select preferences from thread order by id") == [("ignore",), ("use",)]

@@ -14,6 +14,7 @@ from relay.surfaces.http.problems import add_handlers, problems
 
 ROUTERS: tuple[APIRouter, ...] = (
     me.router,
+    changes.listing,
     memories.router,
     changes.router,
     preferences.router,

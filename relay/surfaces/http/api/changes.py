@@ -25,6 +25,7 @@ from relay.surfaces.http.api.paging import Page, Space, extended
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
 from relay.surfaces.http.wire import GivenId, WireInput, WireModel, wire
 
+listing = APIRouter(prefix="/memories", tags=["changes"])
 router = APIRouter(prefix="/changes", tags=["changes"], route_class=WritingRoute)
 ChangeId = Annotated[GivenId, Path(alias="changeId")]
 
@@ -42,7 +43,7 @@ class Decisions(WireModel):
     decided: int
 
 
-@router.get("", response_model=extended("Changes", "A page of changes.", ChangePage))
+@listing.get("/changes", response_model=extended("Changes", "A page of changes.", ChangePage))
 async def list_all(ctx: Reading, page: Page, state: Literal["all", "pending"] = "all", space: Space = 0) -> Any:
     """Lists what changed in memory, newest first. `pending`: only what waits to be kept or discarded."""
     waiting = state == "pending"

@@ -129,7 +129,7 @@ async def switch(ctx: Writing, given: Settings) -> Preferences:
     return await switch_preferences(ctx, PreferenceSwitch(given.on, until, resume, given.here))
 
 
-@router.put("/projects/{projectId}", response_model=wire(Preferences))
+@router.put("/threads/{projectId}", response_model=wire(Preferences))
 async def switch_there(ctx: Writing, project_id: ProjectId, given: InThread) -> Preferences:
     """Sets what one conversation does with preferences. Its id is that of its project."""
     return await switch_preferences(await in_project(ctx, project_id), PreferenceSwitch(here=given.here))

@@ -73,7 +73,7 @@ async function decideAll(all, decision) {
 }
 
 export function Changes({ waiting, space, me, then }) {
-  const list = useList("/changes", "changes", { state: waiting ? "pending" : "all", space });
+  const list = useList("/memories/changes", "changes", { state: waiting ? "pending" : "all", space });
   useEvents(["memory"], list.reload);
   const act = async (change, decision) => {
     await decide(change, decision);
@@ -84,7 +84,7 @@ export function Changes({ waiting, space, me, then }) {
   const all = async (decision) => {
     const ids = [];
     for (let cursor = ""; cursor !== null; ) {
-      const page = await get("/changes", { state: "pending", space, limit: 200, cursor });
+      const page = await get("/memories/changes", { state: "pending", space, limit: 200, cursor });
       ids.push(...own(page.changes));
       cursor = page.next;
     }
