@@ -461,9 +461,39 @@ language sql set search_path = relay, extensions, pg_temp as $$
     where oid = 'relay.message_words'::regclass and pg_has_role(relowner, 'usage')
 $$;
 
--- Indexes what turns wrote, then entries missing elsewhere, for up to p_limit sources and half a second: long documents,
--- and rows from an earlier version, a move or a backup. Returns how many sources were examined while more may remain,
--- else how many were missing. (New messages are announced by their own turns, so they don't keep this running.)
+-- Indexes parts of long documents and up to p_limit messages of turns, for half a second. Returns how many.
+create or replace function relay.enter_waiting(p_limit integer, out documents integer, out messages integer)
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    due integer;
+begin
+    perform pg_advisory_xact_lock(hashtext('relay.index_missing'));
+    -- Whoever else needs this lock takes it first, so nobody who holds rows waits for it.
+    perform set_config('relay.counts', case when pg_try_advisory_xact_lock(hashtext('relay.lexeme')) then 'now' else '' end, true);
+    documents := relay.index_documents();
+    messages := 0;
+    loop
+        exit when documents + messages >= p_limit or clock_timestamp() > statement_timestamp() + interval '0.5 seconds';
+        due := relay.enter_due(least(50, p_limit - documents - messages));
+        exit when due = 0;
+        messages := messages + due;
+    end loop;
+end $$;
+
+-- Indexes what turns wrote, up to p_limit sources and for half a second. Returns whether more may remain.
+create or replace function public.relay_index_due(p_limit integer) returns jsonb
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    looked constant integer := (select documents + messages from relay.enter_waiting(p_limit));
+begin
+    perform relay.add_up_words(20000);
+    perform relay.sort_in_words();
+    return to_jsonb(looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '0.5 seconds');
+end $$;
+
+-- Indexes what turns wrote, then entries missing elsewhere, for up to p_limit sources and half a second: rows from an
+-- earlier version, a move or a backup. Returns how many sources were examined while more may remain, else how many were
+-- missing. (New messages are announced by their own turns, so they don't keep this running.)
 create or replace function public.relay_index_missing(p_limit integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -473,19 +503,8 @@ declare
     parts integer[];
     looked integer;
     entered integer;
-    due integer;
 begin
-    perform pg_advisory_xact_lock(hashtext('relay.index_missing'));
-    -- Whoever else needs this lock takes it first, so nobody who holds rows waits for it.
-    perform set_config('relay.counts', case when pg_try_advisory_xact_lock(hashtext('relay.lexeme')) then 'now' else '' end, true);
-    entered := relay.index_documents();
-    looked := entered;
-    loop
-        exit when looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '0.5 seconds';
-        due := relay.enter_due(least(50, p_limit - looked));
-        exit when due = 0;
-        looked := looked + due;
-    end loop;
+    select documents, documents + messages into entered, looked from relay.enter_waiting(p_limit);
     for own.kind, source in
         select k.kind, k.name from relay.artefact_kinds() k
         union all values ('part', 'document_part'), ('message', 'message')

@@ -237,6 +237,12 @@ def is_short(row: EmbedTask) -> bool:
     return row.said and len(row.text) <= QUERY
 
 
+async def enter_due(store: Store) -> None:
+    """Indexes what turns wrote."""
+    while await store.index_due(STEP):
+        pass
+
+
 async def enter(store: Store, at: Callable[[int], object] = lambda entered: None) -> int:
     """Indexes missing entries: after an upgrade, a move or a restore. `at` is called with progress; returns the total.
     Needed without an embedder too, for search by words."""

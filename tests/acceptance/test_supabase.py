@@ -21,7 +21,7 @@ BACKGROUND = (
     "claim", "renew", "release", "tidy", "watch",
     "owe_job", "job", "claim_jobs", "jobs_rest", "finish_job", "fail_job", "skip_job", "renew_job",
     "summary_work", "store_summary", "title_work", "store_title", "spend_writing",
-    "spend", "judging_work", "store_judged", "pass_judging", "index_missing",
+    "spend", "judging_work", "store_judged", "pass_judging", "index_due", "index_missing",
     "files_gone", "erase_step", "retractions", "sweep_private",
 )  # fmt: skip
 

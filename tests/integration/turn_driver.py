@@ -150,7 +150,7 @@ class TurnDriver:
         """Ends a turn without sending anything, and indexes its texts, which otherwise happens a moment later."""
         await self.store.deliver(turn, BOT.id, [])
         await self.store.store_sent(turn, [], True)
-        await self.store.index_missing(50)
+        await self.store.index_due(50)
 
     async def teach(self, user_id: int, *facts: str, **more: Any) -> list[MemoryChange]:
         """Teaches facts about a user, and returns the changes."""

@@ -10,7 +10,7 @@ from relay.jobs.clock.scheduler import Schedule
 from relay.jobs.kinds import JobServices
 from relay.jobs.registry import make_kinds, schedules
 from relay.jobs.runner import Runner
-from relay.memory.index import enter
+from relay.memory.index import enter, enter_due
 from relay.memory.review.judging import notify_nobody
 from relay.runtime.night import back_up_database, phases
 from relay.runtime.runtime import Runtime
@@ -23,7 +23,8 @@ def jobs(
     `send_queued` sends queued messages."""
     return [
         *schedules(runner_of(relay, messenger, bot_id, send_queued)),
-        Schedule("index", lambda: enter(relay.store), minutes=1),
+        Schedule("index", lambda: enter_due(relay.store), minutes=1),
+        Schedule("missing entries", lambda: enter(relay.store), minutes=1),
     ]
 
 

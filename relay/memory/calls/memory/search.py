@@ -63,8 +63,12 @@ class SearchCalls(Calls):
         """Returns a turn's search in a space; None if there is none."""
 
     @rpc()
+    async def index_due(self, limit: int) -> bool:
+        """Indexes what turns wrote, up to `limit` texts. Returns whether more may remain."""
+
+    @rpc()
     async def index_missing(self, limit: int) -> int:
-        """Indexes missing entries, up to `limit`. Returns how many."""
+        """Indexes what turns wrote and missing entries, up to `limit`. Returns how many were missing."""
 
     @rpc()
     async def take_embed_due(self, limit: int, lease_seconds: int) -> list[EmbedTask]:
