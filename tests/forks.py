@@ -35,8 +35,8 @@ from typing import Any, get_args, get_type_hints
 import coverage
 
 RELAY = [sys.executable, "-m", "relay"]
-FORKED = ("relay", "tests.integration.job_worker", "tests.integration.version_worker")
-"""The modules whose processes the server forks."""
+FORKED = [RELAY] + [[*RELAY[:2], f"tests.integration.{name}_worker"] for name in ("job", "version")]
+"""What the command lines begin with whose processes the server forks."""
 FRESH = "TESTS_FRESH"
 """Set in the environment of a process that must really be started, or of all tests."""
 READ_AT_START = ("PYTHON", "COVERAGE_", "LANG", "LC_", "LD_", "SSL_")
@@ -137,7 +137,7 @@ class Popen(subprocess.Popen[Any]):
         args = list(asked["args"]) if isinstance(asked["args"], list | tuple) else []
         env = dict(os.environ if asked["env"] is None else asked["env"])
         usual = all(asked[name] == value for name, value in USUAL.items())
-        if args[:2] != RELAY[:2] or args[2] not in FORKED or not usual or not self.server.suits(env):
+        if args[:3] not in FORKED or not usual or not self.server.suits(env):
             super()._execute_child(*given)
             return
         files = enumerate((asked["p2cread"], asked["c2pwrite"], asked["errwrite"]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 import re
 import sys
@@ -110,7 +109,6 @@ def judge(request: Recorded) -> Any:
 
 @pytest.mark.slow("test_judging_sql.py, test_index_sql.py, test_find_sql.py and test_erase_sql.py")
 @pytest.mark.timeout(1500)
-@pytest.mark.skipif(importlib.util.find_spec("relay.surfaces.cli.index") is None, reason="needs `relay memory index`")
 @pytest.mark.parametrize(
     ("embedder", "messages", "question", "query"),
     [

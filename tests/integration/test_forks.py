@@ -53,3 +53,19 @@ async def test_a_process_is_a_child_that_signals_reach(tmp_path: Path, how: dict
     process.send_signal(signal.SIGKILL)
     await process.communicate()
     assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_crash_is_told_with_its_exit_code(how: dict[str, str]) -> None:
+    worker = [*RELAY[:2], "tests.integration.job_worker"]  # needs arguments
+    ended = subprocess.run(
+        worker, env=without_settings() | how, cwd=Path(__file__).parents[2], capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "TypeError: work() missing 2 required" in ended.stderr
+
+
+def test_python_can_be_started_without_a_module() -> None:
+    ended = subprocess.run(RELAY[:2], capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "-m" in ended.stderr

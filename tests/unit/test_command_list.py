@@ -56,7 +56,7 @@ def test_help_shows_no_types_of_python() -> None:
     shown = every_help(root, "relay")
     assert len(shown) > 90
     for words, one in shown.items():
-        assert not re.search(r"<int|<str|list\[|range>|[{}%]|x<=|x>=|\[required|default: -1", one), words
+        assert not re.search(r"<int|<str|<Path|list\[|range>|[{}%]|x<=|x>=|\[required|default: -1", one), words
     assert "relay memory pin [OPTIONS] <number>" in shown["relay memory pin"]
     assert "--user <number>" in shown["relay export"]
     assert "[default: all]" in shown["relay memory rederive"]

@@ -16,7 +16,7 @@ from relay.core.text import shorten
 from relay.surfaces.cli.output import allow_json, print_json
 
 Run = TypeVar("Run", bound=Callable[..., Any])
-TYPES = {"int": "number", "int range": "number", "str": "text", "list[str]": "text", "%Y-%m-%d": "date"}
+TYPES = {"int": "number", "int range": "number", "str": "text", "list[str]": "text", "Path": "path", "%Y-%m-%d": "date"}
 """What people read instead of the types of options."""
 NOTES = re.compile(r"\s*\[(?:(default: [^;\]]*)|[^\]]*)[^\]]*\]$")
 """What Typer adds to the help of a parameter. The usage shows what is required, and an error names the bounds."""

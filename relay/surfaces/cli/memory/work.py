@@ -41,7 +41,7 @@ def index(
 ) -> None:
     """Bring the search index up to date. The bot can keep running."""
     settings = ready(quiet=True)
-    from relay.surfaces.cli import index as indexing
+    from relay.surfaces.cli.memory import index as indexing
 
     async def work() -> None:
         if status:
