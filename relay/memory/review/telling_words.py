@@ -226,9 +226,32 @@ się jest w
 bir ve için ile her
 في من على مع إلى
 """
-KNOWN = frozenset(COMMON.split())
-"""Common words of the languages above that others lack."""
-KNOWN_LETTERS = re.compile(r"[ыэąęłżğı]|\bال")
-"""Letters that only those languages use, and the article of Arabic."""
+STATING = """
+likes loves hates dislikes enjoys prefer prefers lives resides work works employed drinks eat eats take takes wants
+need needs requires play plays owns drives knows study studies learns speaks reads writes uses goes gets buys bought
+cooks makes sleeps wakes travels collects teaches trains meet meets rides sees sells swims visits walks watches wears
+gives avoids moved married called named born retired allergic interested can could would got grew finished completed
+visited travelled traveled started turned became thinks believes trusts hopes plans finds sings paints runs two three
+can't doesn't don't isn't i'm i've we're you your my our who which when about very often usually always
+daily weekly monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays
+saturdays sundays morning mornings afternoon evening evenings night nights wife husband brother daughter favourite
+favorite
+wohnt lebt liebt hasst arbeitet trinkt isst nimmt spielt fährt läuft geht kommt heißt kauft schreibt liest lernt
+studiert spricht möchte braucht bevorzugt sammelt schläft kocht besitzt sucht reist singt malt kann ich mein meine gern
+oft häufig morgens abends zwei drei
+bebe toma trabaja estudia prefiere juega practica quiere gusta habla necesita odia lee escribe compra tiene cocina canta
+habite aime adore travaille joue boit prend préfère mange déteste étudie veut possède achète chante souvent deux trois
+vive abita beve lavora gioca preferisce mangia prende vuole due
+trabalha gosta prefere joga estuda adora fala dois duas
+mieszka lubi uwielbia gra dwa dwie
+"""
+KNOWN = frozenset((COMMON + STATING).split())
+"""Common words of the languages above that others lack. Short facts may have none but a verb and its object."""
+RUSSIAN = r"^[^a-zіїєґјљњћђџќѓў]*[а-яё][^a-zіїєґјљњћђџќѓў]*$"
+"""Cyrillic without the letters that Russian lacks."""
+KNOWN_LETTERS = re.compile(
+    rf"[ыэąęłżğıß]|\bال|\w[ıiuü]yor|\b(?:is|as|in|has|at|with|for) an?\b|\bi (?:am|like|love|live|want)\b|{RUSSIAN}"
+)
+"""Letters and endings that only those languages use, the article of Arabic, and phrases such as “is a”."""
 DENYING_ELSEWHERE = frozenset(("ei", "eivät", "eikä", "nu", "tidak", "bukan", "không", "chẳng", "nema", "nemá", "nije"))
 """Words for not in other languages, which mean something else in those above, or nothing."""
