@@ -224,6 +224,23 @@ async def test_a_button_that_runs_again_moves_its_reminder_once(relay: Inside) -
     assert made.text == "⏰ tea\ntomorrow 10:00"
 
 
+async def test_a_memory_that_a_button_forgot_is_shown_as_forgotten_when_it_is_pressed_again(relay: Inside) -> None:
+    await relay.tg.say(ADA, ADA, "/remember Ada likes tea")
+    await relay.settled()
+    await relay.tg.say(ADA, ADA, "/memory 1")
+    await relay.settled()
+    card = [one for one in relay.tg.messages(ADA) if one.from_bot][-1]
+    forget = card.buttons["🗑 Forget"]
+    relay.wire.watch = crash_once("editMessageText")
+    relay.tg.press(ADA, ADA, card, forget)
+    await run_to_end(relay)
+    assert "Forgot" in card.text
+    assert "already" not in card.text
+    relay.tg.press(ADA, ADA, card, forget)  # from a client that still shows it
+    await run_to_end(relay)
+    assert "Memory #1 is already forgotten." in card.text
+
+
 @pytest.mark.parametrize("minutes", ["60", "0"])
 async def test_a_snooze_never_swallows_the_next_occurrence(relay: Inside, minutes: str) -> None:
     await relay.tg.say(ADA, ADA, "/remind every day at 9:00 tea")

@@ -61,8 +61,13 @@ async def patch_memory(ctx: CommandContext, memory_id: int, patch: MemoryPatch) 
 async def forget_memory(ctx: CommandContext, memory_id: int) -> PatchedMemory:
     """Forgets a memory. Raises `NotFound`, also if it is forgotten, `NotAllowed`, and `Conflict` if it is no longer
     active."""
-    row = await _find_remembered(ctx, memory_id)
-    return await _apply(ctx, row, [_act(ctx, row, "forget", content="")])
+    row = await _find_own(ctx, memory_id)
+    try:
+        return await _apply(ctx, row, [_act(ctx, row, "forget", content="")])
+    except Conflict:  # not before: a turn that runs again returns what its first try forgot
+        if row.status == "forgotten":
+            raise NotFound(FORGOTTEN.format(row.number)) from None
+        raise
 
 
 @operation("http")
@@ -70,7 +75,10 @@ async def forget_memories(ctx: CommandContext, memory_ids: Sequence[int]) -> Cha
     """Forgets several memories of one space, all or none. Raises what `forget_memory` does."""
     if not 1 <= len(memory_ids) <= FORGOTTEN_AT_ONCE:
         raise OutOfRange(f"Please name 1 to {FORGOTTEN_AT_ONCE} memories.")
-    rows = [await _find_remembered(ctx, memory_id) for memory_id in dict.fromkeys(memory_ids)]
+    rows = [await _find_own(ctx, memory_id) for memory_id in dict.fromkeys(memory_ids)]
+    for row in rows:
+        if row.status == "forgotten":
+            raise NotFound(FORGOTTEN.format(row.number))
     _check_one_space(rows)
     return await _change(ctx, rows[0].space, [_act(ctx, one, "forget", content="") for one in rows])
 
@@ -118,14 +126,6 @@ async def _find_own(ctx: CommandContext, memory_id: int) -> OpenedMemory:
     row = await find_memory(ctx, memory_id)
     if not may_forget(ctx, row, row.space):
         raise NotAllowed(NOT_YOURS)
-    return row
-
-
-async def _find_remembered(ctx: CommandContext, memory_id: int) -> OpenedMemory:
-    """Returns a memory like `_find_own`, unless it is forgotten."""
-    row = await _find_own(ctx, memory_id)
-    if row.status == "forgotten":
-        raise NotFound(FORGOTTEN.format(row.number))
     return row
 
 

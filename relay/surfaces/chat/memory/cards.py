@@ -9,7 +9,7 @@ from relay.commands.memory import browse as commands
 from relay.commands.memory.access import find_change
 from relay.commands.memory.change import MemoryPatch, PatchedMemory, forget_memory, patch_memory, restore_memory
 from relay.commands.memory.decide import decide
-from relay.core.errors import Conflict, NotAllowed
+from relay.core.errors import Conflict, NotAllowed, NotFound
 from relay.core.models import Button
 from relay.core.text import escape_markdown, escape_sentence, pluralize, shorten
 from relay.memory.rows.changes import MemoryPast
@@ -119,7 +119,7 @@ async def _note(work: Awaitable[PatchedMemory], otherwise: str = "Nothing to cha
     """Does the work, and returns a line about what changed. A refusal becomes the line, so the card can be redrawn."""
     try:
         done = await work
-    except (Conflict, NotAllowed) as refusal:
+    except (Conflict, NotAllowed, NotFound) as refusal:
         return str(refusal)
     return " ".join(map(change_line, done.changed.changes)) or otherwise
 
