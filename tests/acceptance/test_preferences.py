@@ -32,10 +32,17 @@ def last_prompt(world: World) -> str:
     return json.dumps([one.body for one in world.model.requests if "sonnet" in one.model][-1], ensure_ascii=False)
 
 
-def last_review(world: World) -> str:
-    """Returns the messages of the last request for a critique."""
-    reviews = [one for one in world.model.requests if "You review a text" in one.system_text]
-    return json.dumps(reviews[-1].messages)
+def reviews(world: World) -> list[str]:
+    """Returns the messages of each request for a critique."""
+    return [json.dumps(one.messages) for one in world.model.requests if "You review a text" in one.system_text]
+
+
+async def reviewed(world: World, text: str = "/critique") -> str:
+    """Asks for a critique, and returns the messages of the request for it."""
+    before = len(reviews(world))
+    await asked(world, text)
+    [review] = reviews(world)[before:]
+    return review
 
 
 async def test_a_stated_preference_applies_at_once_and_can_be_forgotten(world: World) -> None:
@@ -240,11 +247,10 @@ async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) 
     said = await world.tg.say(world.dm, world.owner, "/critique", reply_to=answer)
     review = await world.tg.wait_reply(world.dm, said)
     assert "too long for what you prefer" in review.text
-    assert "CHECK AGAINST\\nPrefer (high): short answers" in last_review(world)
+    assert "CHECK AGAINST\\nPrefer (high): short answers" in reviews(world)[-1]
     for rest, back in [("off", "on"), ("here ignore", "here use")]:
         await asked(world, f"/preferences {rest}")
-        await asked(world, "/critique")
-        assert "CHECK AGAINST" not in last_review(world), rest
+        assert "CHECK AGAINST" not in await reviewed(world), rest
         await asked(world, f"/preferences {back}")
     world.model.rule("my report", "Short report.")
     await press(world, review, "Answer again")
@@ -253,8 +259,7 @@ async def test_a_new_answer_follows_the_suggestions_of_a_critique(world: World) 
     await asked(world, "Thanks")
     assert "too long for what you prefer" not in last_prompt(world), "the critique is not in the history"
     await asked(world, "/private on")
-    await asked(world, "/critique Dear Sir, I quit.")
-    assert "CHECK AGAINST" not in last_review(world), "off the record"
+    assert "CHECK AGAINST" not in await reviewed(world, "/critique Dear Sir, I quit."), "off the record"
 
 
 async def test_a_critique_judges_the_text_that_it_is_given(world: World) -> None:
