@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from relay.memory.rederivation import memories
-from relay.memory.rederivation.memories import Memories
+from relay.memory.rederivation.memories import Memories, Rejudge
 from relay.memory.review.judging import Judge
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
@@ -37,7 +37,7 @@ def deciding(relation: str, word: str) -> Callable[[str], list[Json]]:
 
 
 async def again(store: Store, small: Small) -> list[tuple[str, str | None, str | None]]:
-    work = Memories(Judge(store, Gate(small, store), "small-2"), private(ADA), None)
+    work = Memories(store, Rejudge(Judge(store, Gate(small, store), "small-2")), private(ADA), None)
     await work.estimate()
     changes = await work.changes(lambda _: None)
     assert all([await change.apply() for change in changes])

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from relay.core.errors import EmptyAnswer
+from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
@@ -30,6 +31,7 @@ from relay.memory.rows.upkeep.judging import (
     TaughtThread,
 )
 from relay.memory.rows.upkeep.night import Note
+from relay.memory.store import Store
 
 BATCH = 20
 """How many messages of one conversation are read together."""
@@ -43,56 +45,73 @@ Sourced = DerivedMemory | Candidate | OtherKnownMemory
 """A sentence about someone, and its source messages."""
 
 
-async def derive(judge: Judge, messages: Sequence[JudgedMessage], known: Sequence[KnownMemory]) -> list[Candidate]:
-    """Returns what the judge finds in some messages of one conversation now, in order. `known`: other memories from
-    them, past or present. Raises the model's errors, and `EmptyAnswer` for no valid answer: the earlier findings
-    then stay."""
-    batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages), taught=tuple(known))
-    found: list[Candidate] = []
-    for reading in readings(batch):
-        kept = await ask_findings(judge, judge.gate, batch, reading)
-        if kept is None:
-            raise EmptyAnswer()
-        found += [one.as_candidate(reading.user_id, reading.name) for one in kept]
-    return found
+@frozen
+class Rejudge:
+    """Finds things worth keeping in messages that were judged before."""
 
+    judge: Judge
 
-async def settle(
-    judge: Judge,
-    space_id: int,
-    messages: Sequence[JudgedMessage],
-    fresh: Sequence[FoundMemory],
-    leaving: AbstractSet[int],
-) -> list[tuple[Note | None, FoundMemory]]:
-    """Compares findings with memory: returns each new one with the memory it replaces (None: none), without those
-    already known and those that contradict something said later. `leaving`: memories that go and don't count.
-    Raises the model's errors."""
-    near = [[row for row in rows if row.id not in leaving] for rows in await near_to(judge, space_id, fresh)]
-    batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages))
-    memories = {row.id: row for rows in near for row in rows}
-    changed: list[tuple[Note | None, FoundMemory]] = []
-    for one in await settle_findings(judge, judge.gate, batch, fresh, near):
-        known = None if one.memory_id is None else memories[one.memory_id]
-        is_over = one.action == "supersede" and known is not None and known.at > one.at
-        if one.action != "refresh" and not is_over:
-            changed.append((Note(known.id, known.content) if known else None, one))
-    return changed
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def version(self) -> str:
+        return self.judge.version
+
+    async def derive(
+        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[KnownMemory]
+    ) -> list[Candidate]:
+        """Returns what the judge finds in some messages of one conversation now, in order. `known`: other memories from
+        them, past or present. Raises the model's errors, and `EmptyAnswer` for no valid answer: the earlier findings
+        then stay."""
+        batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages), taught=tuple(known))
+        found: list[Candidate] = []
+        for reading in readings(batch):
+            kept = await ask_findings(self.judge, self.judge.gate, batch, reading)
+            if kept is None:
+                raise EmptyAnswer()
+            found += [one.as_candidate(reading.user_id, reading.name) for one in kept]
+        return found
+
+    async def settle(
+        self,
+        space_id: int,
+        messages: Sequence[JudgedMessage],
+        fresh: Sequence[FoundMemory],
+        leaving: AbstractSet[int],
+    ) -> list[tuple[Note | None, FoundMemory]]:
+        """Compares findings with memory: returns each new one with the memory it replaces (None: none), without those
+        already known and those that contradict something said later. `leaving`: memories that go and don't count.
+        Raises the model's errors."""
+        near = [[row for row in rows if row.id not in leaving] for rows in await near_to(self.judge, space_id, fresh)]
+        batch = Batch(thread_id=messages[0].thread_id, messages=tuple(messages))
+        memories = {row.id: row for rows in near for row in rows}
+        changed: list[tuple[Note | None, FoundMemory]] = []
+        for one in await settle_findings(self.judge, self.judge.gate, batch, fresh, near):
+            known = None if one.memory_id is None else memories[one.memory_id]
+            is_over = one.action == "supersede" and known is not None and known.at > one.at
+            if one.action != "refresh" and not is_over:
+                changed.append((Note(known.id, known.content) if known else None, one))
+        return changed
 
 
 @dataclass(slots=True)
 class Memories:
-    """A judge's memories from a space's messages since a moment."""
+    """A derivation's memories from a space's messages since a moment. `asks`: everything waits for a tap."""
 
-    judge: Judge
+    store: Store
+    rederiver: Rejudge
     space: Space
     since: datetime | None
+    asks: bool = False
     _batches: list[tuple[int, int, int]] = field(default_factory=list, init=False)
     """Space, thread, and the message after which each batch begins."""
 
     async def estimate(self) -> Estimate:
         """See `Rederivation.estimate`."""
         total, after = Estimate(), 0
-        while threads := await self.judge.store.list_told_threads(self.space, self.since, after, self.judge.version):
+        while threads := await self.store.list_told_threads(self.space, self.since, after, self.rederiver.version):
             for thread in threads:
                 after = thread.id
                 total += await self._estimate(thread)
@@ -100,7 +119,7 @@ class Memories:
 
     async def _estimate(self, thread: TaughtThread) -> Estimate:
         total, after = Estimate(), 0
-        while batch := await self.judge.store.list_told_messages(thread.id, self.since, after, BATCH):
+        while batch := await self.store.list_told_messages(thread.id, self.since, after, BATCH):
             self._batches.append((thread.space_id, thread.id, after))
             after = batch[-1].id
             total += Estimate(1, sum(estimate_tokens(row.text) for row in batch) + WORDS, WORDS)
@@ -110,7 +129,7 @@ class Memories:
         """See `Rederivation.changes`."""
         found: list[Change] = []
         for number, (space_id, thread_id, after) in enumerate(self._batches, 1):
-            batch = await self.judge.store.list_told_messages(thread_id, self.since, after, BATCH)
+            batch = await self.store.list_told_messages(thread_id, self.since, after, BATCH)
             found += await self._rederive(space_id, batch)
             done(number)
         return found
@@ -119,23 +138,24 @@ class Memories:
         """See `Rederivation.finish`."""
         if self.since is None:
             for thread_id in dict.fromkeys(thread_id for _, thread_id, _ in self._batches):
-                await self.judge.store.mark_rejudged(thread_id, self.judge.version)
+                await self.store.mark_rejudged(thread_id, self.rederiver.version)
 
     async def _rederive(self, space_id: int, batch: Sequence[JudgedMessage]) -> list[Change]:
         """Rederives one batch and compares it with what is stored."""
         numbers = [row.id for row in batch]
-        inputs = [Input("message", row.id, row.text) for row in batch]
-        derivation = make_derivation(NAME, self.judge.version, inputs)
-        known = await self.judge.store.list_known_besides(space_id, NAME, numbers)
+        derivation = make_derivation(
+            self.rederiver.name, self.rederiver.version, [Input("message", row.id, row.text) for row in batch]
+        )
+        known = await self.store.list_known_besides(space_id, self.rederiver.name, numbers)
 
         async def make() -> Candidates:
-            return Candidates(tuple(await derive(self.judge, batch, known)))
+            return Candidates(tuple(await self.rederiver.derive(space_id, batch, known)))
 
-        made = await get_or_make(self.judge.store, space_id, derivation, Candidates, make)
+        made = await get_or_make(self.store, space_id, derivation, Candidates, make)
         kept = [
             # What also rests on messages of another batch would be replaced by a part of itself.
             replace(one, held=one.held or not set(numbers).issuperset(one.evidence))
-            for one in await self.judge.store.list_derived_memories(space_id, NAME, numbers)
+            for one in await self.store.list_derived_memories(space_id, self.rederiver.name, numbers)
         ]
         closed = {row.id for row in batch if row.learning == "off"}
         found = pair_changes(leave_out(kept, closed), leave_out(made.candidates, closed))
@@ -145,11 +165,11 @@ class Memories:
             if old is not None
         ]
         fresh = [new for old, new in found if old is None and new is not None and not is_known(new, known)]
-        wanted = await self.judge.store.check_wanted(space_id, fresh) if fresh else []
+        wanted = await self.store.check_wanted(space_id, fresh) if fresh else []
         rows = [self._memory(new, derivation, batch) for new, is_wanted in zip(fresh, wanted, strict=True) if is_wanted]
         if rows:
             leaving = {old.id for old, _ in found if old is not None}
-            changed += await settle(self.judge, space_id, batch, rows, leaving)
+            changed += await self.rederiver.settle(space_id, batch, rows, leaving)
         return [self._change(space_id, old, new) for old, new in changed]
 
     def _memory(self, new: Candidate, derivation: Derivation, batch: Sequence[JudgedMessage]) -> FoundMemory:
@@ -160,12 +180,12 @@ class Memories:
         return FoundMemory(
             **asdict(replace(new, tainted=tainted)),
             derivation=derivation,
-            pending=tainted or self.judge.capture == "ask" or any(one.learning == "ask" for one in rows),
+            pending=tainted or self.asks or any(one.learning == "ask" for one in rows),
             at=max(row.at for row in rows),
         )
 
     def _change(self, space_id: int, old: Note | None, new: FoundMemory | None) -> Change:
-        apply = partial(self.judge.store.apply_derived, space_id, old, new)
+        apply = partial(self.store.apply_derived, space_id, old, new)
         label = f"memory {old.id}" if old else "memory"
         return Change("memory", label, old.content if old else None, new.content if new else None, apply)
 

@@ -22,7 +22,7 @@ from relay.core.text import pluralize
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.rederivation.attributions import Attributions
 from relay.memory.rederivation.change import Change, Estimate, Rederivation
-from relay.memory.rederivation.memories import Memories
+from relay.memory.rederivation.memories import Memories, Rejudge
 from relay.memory.rederivation.summaries import Summaries
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.surfaces.chat.difference import ADDED, KEPT, REMOVED, pieces
@@ -109,7 +109,8 @@ def derivations(relay: Runtime, space: Space, since: datetime | None) -> dict[st
     attributor = Attributor(relay.store, relay.gate, settings.small_model)
     found["preferences"] = Attributions(attributor, space, since, settings.background_concurrency)
     if settings.capture in ("auto", "ask"):
-        found["memories"] = Memories(relay.make_judge(relay.gate), space, since)
+        judge, asks = Rejudge(relay.make_judge(relay.gate)), settings.capture == "ask"
+        found["memories"] = Memories(relay.store, judge, space, since, asks)
     return found
 
 
