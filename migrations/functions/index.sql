@@ -462,7 +462,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Indexes parts of long documents and up to p_limit messages of turns, for half a second. Returns how many.
-create or replace function relay.enter_waiting(p_limit integer, out documents integer, out messages integer)
+create or replace function relay.enter_waiting(p_limit integer, out documents integer, out messages integer) returns record
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     due integer;
@@ -486,7 +486,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     looked constant integer := (select documents + messages from relay.enter_waiting(p_limit));
 begin
-    perform relay.add_up_words(20000);
+    perform relay.add_up_words(5000);
     perform relay.sort_in_words();
     return to_jsonb(looked >= p_limit or clock_timestamp() > statement_timestamp() + interval '0.5 seconds');
 end $$;
@@ -531,7 +531,7 @@ begin
         insert into index_progress values (own.kind, own.after_id, own.after_part)
         on conflict (kind) do update set after_id = excluded.after_id, after_part = excluded.after_part;
     end loop;
-    perform relay.add_up_words(20000);
+    perform relay.add_up_words(5000);
     perform relay.sort_in_words();
     return to_jsonb(case when looked < p_limit and clock_timestamp() <= statement_timestamp() + interval '0.5 seconds'
         then entered else looked end);

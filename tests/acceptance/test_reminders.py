@@ -459,9 +459,9 @@ async def test_reminders_can_be_sent_as_a_calendar_file(bot: SharedBot) -> None:
 
 async def test_a_morning_digest_lists_the_reminders_due_that_day(bot: SharedBot) -> None:
     ada, dm = bot.person()
-    assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at noon")).text
-    assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at 25:00")).text
-    assert "For example: /digest at 7:30" in (await bot.ask(dm, ada, "/digest never")).text
+    assert "or a time: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at noon")).text
+    assert "or a time: /digest at 7:30" in (await bot.ask(dm, ada, "/digest at 25:00")).text
+    assert "or a time: /digest at 7:30" in (await bot.ask(dm, ada, "/digest never")).text
     assert "Every day at 19:30" in (await bot.ask(dm, ada, "/digest 19:30")).text
     assert "Every day at 7:30" in (await bot.ask(dm, ada, "/digest at 7:30")).text
     assert "every day at 7:30" in (await bot.ask(dm, ada, "/digest")).text

@@ -67,11 +67,6 @@ async def set_intent(ctx: CommandContext, intent_id: int, status: str) -> Intent
     return require_found(changed, NotFound(GONE))
 
 
-async def find_open_intent(ctx: CommandContext, intent_id: int) -> Intent | None:
-    """Returns an open intent of this person; None if there is none."""
-    return next((one for one in await intents(ctx) if one.id == intent_id), None)
-
-
 def check_phrase(phrase: str) -> None:
     """Raises `OutOfRange` for a phrase that is too long to be read. Call it before reading: nothing else runs
     meanwhile."""

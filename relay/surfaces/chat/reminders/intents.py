@@ -58,7 +58,7 @@ def rows_of(one: Intent) -> list[list[Button]]:
 @action("rw")
 async def open_intent(call: ChatContext, intent_id: int) -> ButtonReply:
     """Shows one intent."""
-    found = await commands.find_open_intent(call, intent_id)
+    found = next((one for one in await commands.intents(call) if one.id == intent_id), None)
     if found is None:
         return ButtonReply(commands.GONE)
     return ButtonReply(text=describe(found), rows=rows_of(found), result=found)

@@ -10,7 +10,7 @@ from pydantic import Field
 from relay.commands.reminders import reminders as commands
 from relay.commands.reminders.editing import ReminderPatch, patch_reminder
 from relay.commands.reminders.feed import CalendarAddress, CalendarFeed, close_feed, open_feed, show_feed
-from relay.commands.reminders.intents import GONE, find_open_intent, intents, make_intent, set_intent
+from relay.commands.reminders.intents import GONE, intents, make_intent, set_intent
 from relay.commands.reminders.quiet import Quiet, quiet
 from relay.core.errors import NotFound, require_found
 from relay.core.limits import PHRASE_LENGTH
@@ -104,14 +104,18 @@ async def add_intent(ctx: Writing, given: NewIntent) -> Intent:
 @router.delete("/intents/{intentId}", response_model=wire(Intent))
 async def drop_intent(ctx: Writing, intent_id: IntentId) -> Intent:
     """Deletes one of these intents. `PATCH` with {"deleted": false} takes that back."""
-    require_found(await find_open_intent(ctx, intent_id), NotFound(GONE))
+    require_found(await _open_intent(ctx, intent_id), NotFound(GONE))
     return await set_intent(ctx, intent_id, "deleted")
 
 
 @router.patch("/intents/{intentId}", response_model=wire(Intent))
 async def restore_intent(ctx: Writing, intent_id: IntentId, given: IntentEdit) -> Intent:
     """Brings a deleted intent back."""
-    return await find_open_intent(ctx, intent_id) or await set_intent(ctx, intent_id, "active")
+    return await _open_intent(ctx, intent_id) or await set_intent(ctx, intent_id, "active")
+
+
+async def _open_intent(ctx: Reading, intent_id: int) -> Intent | None:
+    return next((one for one in await intents(ctx) if one.id == intent_id), None)
 
 
 @router.get("/calendar", response_model=wire(CalendarFeed))
@@ -159,7 +163,8 @@ async def patch(ctx: Writing, reminder_id: ReminderId, given: ReminderEdit) -> R
 @router.delete("/{reminderId}", response_model=wire(Reminder))
 async def delete(ctx: Writing, reminder_id: ReminderId) -> Reminder:
     """Deletes a reminder. `PATCH` with {"deleted": false} takes that back."""
-    await commands.existing_reminder(ctx, reminder_id)
+    if (await commands.open_reminder(ctx, reminder_id)).status == "deleted":
+        raise NotFound(commands.GONE)
     return await commands.delete(ctx, reminder_id)
 
 
