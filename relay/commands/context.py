@@ -120,7 +120,7 @@ class CommandContext:
         return self.admin and self.private
 
     def thread_in(self, space: Space) -> Thread:
-        """Returns this thread if it belongs to a space, and otherwise none in that space."""
+        """Returns this thread if it belongs to the space, otherwise the space without a thread."""
         return self.thread if space == self.space else Thread(space, 0, 0)
 
     async def may_see(self, space: Space) -> bool:

@@ -118,7 +118,7 @@ def counts(number: ErasedCounts) -> str:
         pluralize(number.preferences, "preference"),
         pluralize(number.feedback, "piece of feedback", "pieces of feedback"),
     ]
-    return ", ".join(one for one in parts if not one.startswith("0 ")) or "what commands, titles or edits say of it"
+    return ", ".join(one for one in parts if not one.startswith("0 ")) or "what commands, titles or edits say about it"
 
 
 @action("xk")
