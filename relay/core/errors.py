@@ -42,7 +42,7 @@ class SettingsError(RelayError):
 
 
 class CommandRefused(RelayError):
-    """What was asked is not done."""
+    """The request was refused."""
 
 
 class NotAllowed(CommandRefused):
@@ -78,7 +78,7 @@ def require_found(found: Found | None, refusal: CommandRefused) -> Found:
 
 
 class DatabaseError(RelayError):
-    """The database could not do what was asked."""
+    """The database could not carry out the request."""
 
 
 class DatabaseUnavailable(DatabaseError):
@@ -140,7 +140,7 @@ class OutOfCredit(ModelAccountError):
 
 
 class ModelMisconfigured(ModelError):
-    """The model cannot be used as it is set up; the text names the setting."""
+    """A setting of the model doesn't work; the text names it."""
 
     PLAIN = NO_MODEL
 
@@ -204,7 +204,7 @@ class TokenRefused(MessengerError):
     """Telegram does not accept TELEGRAM_BOT_TOKEN. Ask @BotFather for the current one (/mybots → API Token)."""
 
     def __init__(self, absent: bool = False) -> None:
-        """`absent`: it says "not found" (404), which it also says of a method that it does not know."""
+        """`absent`: the response was "not found" (404). Telegram sends that for an unknown method, too."""
         super().__init__()
         self.absent = absent
 
@@ -214,7 +214,7 @@ class PollConflict(MessengerError):
 
 
 class StreamCut(ModelUnavailable):
-    """The model's answer was cut off. `blocks` is what had come, whole blocks and the text of the last."""
+    """The model's answer was cut off. `blocks` holds what had arrived: whole blocks, and the text of the last one."""
 
     def __init__(self, blocks: list[dict[str, object]], usage: dict[str, int], model: str) -> None:
         super().__init__("The model's answer was cut off.")
@@ -224,7 +224,7 @@ class StreamCut(ModelUnavailable):
 
 
 class ModelThrottled(ModelUnavailable):
-    """The model is busy. `retry_after` is in seconds, when it was told."""
+    """The model is busy. `retry_after` is in seconds, if the server named a time."""
 
     def __init__(self, retry_after: float | None = None) -> None:
         super().__init__("The model is very busy right now.")
@@ -232,14 +232,14 @@ class ModelThrottled(ModelUnavailable):
 
 
 class MediaRefused(RelayError):
-    """A file that cannot be used; the text says why, to whoever sent it."""
+    """This file can't be used. The text tells its sender why."""
 
 
 MUTE = "My voice isn't set up right. My admins need to look into it."
 
 
 class VoiceUnavailable(RelayError):
-    """The answer cannot be said aloud now."""
+    """The answer can't be read aloud right now."""
 
 
 class BudgetUsedUp(RelayError):
@@ -247,4 +247,4 @@ class BudgetUsedUp(RelayError):
 
 
 class EmbedderUnavailable(RelayError):
-    """Nothing can be found by meaning now, only by words."""
+    """Search by meaning isn't available right now, only search by words."""

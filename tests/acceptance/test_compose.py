@@ -50,7 +50,7 @@ async def test_a_new_conversation_can_begin_with_a_composition_of_three_sessions
     await bot.press(dm, ada, shown, "All conversations")
     await choose_all(bot, dm, ada, shown)
     assert "16,000 tokens (8% of my context), shared equally" in shown.text
-    assert shown.text.count("fits as it is") == 3
+    assert shown.text.count("fits in full") == 3
     await bot.press(dm, ada, shown, "Make it")
     assert "garden · ✅ ready" in shown.text
     before = len(bot.tg.messages(dm, other))
@@ -204,5 +204,5 @@ async def test_a_session_page_opens_a_composition_with_that_session(bot: SharedB
     await bot.press(dm, ada, listed, "Use in…")
     await bot.tg.wait_for(lambda: len(bot.tg.messages(dm)) > before)
     draft = bot.tg.messages(dm)[-1]
-    assert "fits as it is" in draft.text
+    assert "fits in full" in draft.text
     assert any("Make it" in one for one in draft.buttons)

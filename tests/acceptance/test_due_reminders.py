@@ -18,7 +18,7 @@ async def test_reminders_that_repeat_keep_their_hours_where_the_person_goes(bot:
     await bot.ask(dm, ada, "/remind every day 8:00 pill")
     await bot.ask(dm, ada, "/remind 2031-12-24 18:00 presents")
     told = await bot.ask(dm, ada, "/settings zone America/New_York")
-    assert told.text.endswith("From now on, your reminder that repeats keeps its hours there: /reminders")
+    assert told.text.endswith("From now on, your repeating reminder keeps its hours there: /reminders")
     listed = (await bot.ask(dm, ada, "/reminders")).text
     assert "8:00 · every day at 8:00\n" in listed
     assert "every day at 18:00 (Asia/Tokyo)" in listed

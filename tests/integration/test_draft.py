@@ -102,13 +102,13 @@ async def test_an_impossible_composition_is_fixed_part_by_part(
     assert "2. Gates" in said
     await phone.press("2 ⚙")
     await phone.press("↩ Usual share")
-    assert "fits as it is" in await phone.press_data(f"bc:{draft}")
+    assert "fits in full" in await phone.press_data(f"bc:{draft}")
     await sql("update session set private = true where id = %s", old)
     said = await phone.press_data(f"bc:{draft}")
     assert f"There's no session {old} here" in said
     await phone.press("1 ⚙")
     assert "1 session chosen" in await phone.press("🗑 Leave it out")
-    assert "12,139 – fits as it is" in await phone.press_data(f"bc:{draft}")
+    assert "12,139 – fits in full" in await phone.press_data(f"bc:{draft}")
 
 
 async def test_a_budget_can_be_typed_in_thousands(phone: Phone, driver: TurnDriver, store: Store, sql: Sql) -> None:

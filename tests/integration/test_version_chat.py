@@ -149,7 +149,7 @@ async def test_buttons_change_the_settings_of_a_version(store: Store, sql: Sql) 
     await phone.press("Keep first 5 as is")
     await phone.press("📌 Keep all")
     said = await phone.press("No model")
-    assert "Everything at 30:1, moderate. The first 5 messages stay as they are." in said
+    assert "Everything at 30:1, moderate. The first 5 messages don't change." in said
     assert "📌 Keeps 7 word for word, summarises 0." in said
     assert "It costs nothing." in said
     said = await phone.press("Make it")

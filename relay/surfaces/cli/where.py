@@ -25,7 +25,7 @@ async def go_to(ctx: ChatContext, where: Where) -> ChatContext:
     """Returns the context of a conversation. Raises `CommandRefused` if there is none."""
     if where.chat is None:
         if where.topic:
-            raise OutOfRange("A topic belongs to a chat. Name that, too: --chat <id> --topic <id>.")
+            raise OutOfRange("A topic belongs to a chat. Name the chat, too: --chat <id> --topic <id>.")
         return ctx
     group = where.chat < 0
     space = Space("group", chat_id=where.chat) if group else ctx.space

@@ -19,7 +19,7 @@ NAMES = {
     "customTiers": "parts",
     "compactionRatio": "ratio",
     "aggressiveness": "level",
-    "skipFirstMessages": "first messages kept as they are",
+    "skipFirstMessages": "first messages kept unchanged",
     "keepitMode": "markers",
     "sessionDistance": "session distance",
 }

@@ -25,7 +25,7 @@ STRATEGIES: dict[Strategy, tuple[str, str]] = {
     "recency": ("Favour recent", "more for recent sessions"),
     "proportional": ("By size", "shared by size"),
 }
-WHY = {"fits": "fits as it is", "best": "fits best", "new": "will be compressed first", "asked": "as you chose"}
+WHY = {"fits": "fits in full", "best": "fits best", "new": "will be compressed first", "asked": "as you chose"}
 
 
 @shows("compose")

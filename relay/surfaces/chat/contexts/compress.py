@@ -127,9 +127,7 @@ def shape_text(found: CompressionPreview) -> str:
         told = f"Everything at {settings['compactionRatio']}:1, {settings['aggressiveness']}."
     if settings["skipFirstMessages"]:
         first = settings["skipFirstMessages"]
-        told += (
-            f" The first {first:,} messages stay as they are." if first > 1 else " The first message stays as it is."
-        )
+        told += f" The first {first:,} messages don't change." if first > 1 else " The first message doesn't change."
     return f"{told} Made from {escape_markdown(found.source)}." if found.source else told
 
 

@@ -21,7 +21,7 @@ from relay.surfaces.chat.memory_views import HistoryView
 from relay.surfaces.chat.reminders.dated import standing_offers
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 
-LEFT = "🌙 OK, I'll leave everything as it is."
+LEFT = "🌙 OK, I won't change anything."
 DECISIONS: dict[str, commands.Decision] = {"u": "undo", "k": "keep", "x": "discard"}
 DONE: dict[commands.Decision, str] = {"undo": "Undone.", "keep": "Done.", "discard": "Discarded."}
 

@@ -216,6 +216,6 @@ def _ids(users: frozenset[int]) -> str:
 
 
 def _invitation(call: ChatContext, invite: Invitation) -> str:
-    whom = f"for {escape_markdown(invite.for_whom)}" if invite.for_whom else "for whoever opens it"
+    whom = f"for {escape_markdown(invite.for_whom)}" if invite.for_whom else "for anyone who opens it"
     by = escape_markdown(invite.made_by_name or "someone")
     return f"#{invite.id} {whom}, by {by}, until {moment(invite.expires_at, call.zone)}"

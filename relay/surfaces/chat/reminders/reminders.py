@@ -75,7 +75,7 @@ def say_quiet(call: ChatContext, until: datetime | None) -> str:
         return f"I speak up{here} when something is due. {how} my messages back: `/quiet until 8:00` or `/quiet on`."
     moment = show_moment(until, call.zone, datetime.now(UTC))
     again = f" when {who} `/quiet off`" if until.year > 9000 else f": {moment}"
-    return f"🤫 I'm quiet{here}. I'll speak up again{again}. Whatever comes due waits."
+    return f"🤫 I'm quiet{here}. I'll speak up again{again}. Anything that comes due waits."
 
 
 @action("rp")

@@ -86,7 +86,7 @@ def _describe_moved(choices: Choices) -> str:
     moved = choices.reminders if isinstance(choices, Moved) else 0
     if not moved:
         return ""
-    keep = "your reminder that repeats keeps its" if moved == 1 else f"your {moved} reminders that repeat keep their"
+    keep = "your repeating reminder keeps its" if moved == 1 else f"your {moved} repeating reminders keep their"
     return f" From now on, {keep} hours there: /reminders"
 
 

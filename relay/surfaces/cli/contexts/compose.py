@@ -7,16 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from relay.commands.contexts.composition import (
-    UsedComposition,
-    composition_named,
-    drop_asks,
-    drop_composition,
-    export_composition,
-    space_compositions,
-    use_composition,
-)
-from relay.commands.contexts.composition import compose as compose_sessions
+from relay.commands.contexts import composition as commands
 from relay.commands.contexts.draft import read_budget
 from relay.core.errors import CommandRefused, OutOfRange
 from relay.core.limits import COMPOSED_BUDGET, LEAST_BUDGET, MOST_BUDGET
@@ -77,7 +68,7 @@ async def new(
     """Compose sessions under a name; missing versions are made first."""
     tokens, how, what = read_budget(budget) or 0, one_of(strategy, Strategy), one_of(form, Format)
     request = ComposeRequest(name, tuple([await part(ctx, one) for one in session]), tokens, how, what, in_order)
-    return await compose_sessions(ctx, request)
+    return await commands.compose(ctx, request)
 
 
 def _list(_: ChatContext, page: CompositionPage) -> str:
@@ -90,21 +81,21 @@ def _list(_: ChatContext, page: CompositionPage) -> str:
 @owner_command(_list, anywhere=True)
 async def listed(ctx: ChatContext) -> CompositionPage:
     """List compositions, those of the chat first."""
-    return await space_compositions(ctx)
+    return await commands.space_compositions(ctx)
 
 
 @compose.command()
 @owner_command(_describe, anywhere=True)
 async def show(ctx: ChatContext, name: Name) -> Composition:
     """Show a composition and its parts; with --json, its text too."""
-    return await composition_named(ctx, name, rows=True)
+    return await commands.composition_named(ctx, name, rows=True)
 
 
 @compose.command()
 @owner_command(lambda _, done: plain(describe_begun(done).text), anywhere=True)
-async def use(ctx: ChatContext, name: Name) -> UsedComposition:
+async def use(ctx: ChatContext, name: Name) -> commands.UsedComposition:
     """Begin a new conversation with a composition."""
-    return await use_composition(ctx, (await composition_named(ctx, name)).id)
+    return await commands.use_composition(ctx, (await commands.composition_named(ctx, name)).id)
 
 
 @compose.command()
@@ -115,10 +106,10 @@ async def drop(
     yes: Annotated[bool, typer.Option("--yes", help="Confirm that it may be dropped.")] = False,
 ) -> DroppedComposition:
     """Drop a composition; its sessions and their versions stay."""
-    one = await composition_named(ctx, name)
-    if drop_asks(ctx, one) and not yes:
+    one = await commands.composition_named(ctx, name)
+    if commands.drop_asks(ctx, one) and not yes:
         raise CommandRefused("Nothing was done. Add --yes to confirm.")
-    return await drop_composition(ctx, one.id)
+    return await commands.drop_composition(ctx, one.id)
 
 
 @compose.command()
@@ -131,7 +122,7 @@ async def export(
     ] = None,
 ) -> dict[str, str]:
     """Write a composition to a zip: composed.md, composed.jsonl and composition.json."""
-    file = await export_composition(ctx, (await composition_named(ctx, name)).id)
+    file = await commands.export_composition(ctx, (await commands.composition_named(ctx, name)).id)
     target = path or Path(file.name)
     with write_atomically(target, replace=True) as opened:
         opened.write(file.whole())

@@ -38,7 +38,7 @@ def compress(
         list[str] | None, typer.Argument(help="Like /compress in the chat: standard 2, or 30:1 moderate.")
     ] = None,
     tiers: Annotated[str, typer.Option(help="Your own tiers: 25=25:1, 75=10:1, 100=3:1 light.")] = "",
-    skip: Annotated[int, typer.Option(min=0, max=10_000, help="Keep this many of the first messages as they are.")] = 0,
+    skip: Annotated[int, typer.Option(min=0, max=10_000, help="Keep this many of the first messages unchanged.")] = 0,
     markers: Annotated[str, typer.Option(help="decay, preserve-all or ignore.")] = "",
     model: Annotated[str, typer.Option(help="small, big or none.")] = "",
     distance: Annotated[

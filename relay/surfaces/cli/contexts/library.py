@@ -6,16 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from relay.commands.contexts import library as commands
 from relay.commands.contexts.draft import read_budget
-from relay.commands.contexts.library import (
-    link_session,
-    open_original,
-    register_session,
-    storage_statistics,
-    unlink_session,
-    unregister_session,
-)
-from relay.commands.contexts.library import suggest as suggest_command
 from relay.commands.contexts.pruning import plan_pruning
 from relay.commands.contexts.space_settings import change_setting, show_settings
 from relay.commands.history.sessions import say_elsewhere, sessions
@@ -94,14 +86,14 @@ def _list_messages(ctx: ChatContext, page: OriginalPage) -> str:
 @owner_command(_list_messages, anywhere=True)
 async def original(ctx: ChatContext, name: Name, offset: Offset = 0) -> OriginalPage:
     """Print a session's messages as they were said."""
-    return await open_original(ctx, (await find(ctx, name)).id, offset, PAGE)
+    return await commands.open_original(ctx, (await find(ctx, name)).id, offset, PAGE)
 
 
 @session.command()
 @owner_command(_describe, anywhere=True)
 async def register(ctx: ChatContext, name: Name) -> Session:
     """Add a session to the library."""
-    return await register_session(ctx, (await find(ctx, name)).id)
+    return await commands.register_session(ctx, (await find(ctx, name)).id)
 
 
 @session.command()
@@ -117,7 +109,7 @@ async def unregister(
     own = (await find(ctx, name)).id
     if versions:
         require_yes(ctx, await plan_pruning(ctx, own), yes)
-    return await unregister_session(ctx, own, versions, force)
+    return await commands.unregister_session(ctx, own, versions, force)
 
 
 @session.command()
@@ -136,7 +128,7 @@ async def link(
     reason: Annotated[str, typer.Option(help="Why. Shown beside it.")] = "",
 ) -> Session:
     """Link a session of another conversation to this one, within the same memory."""
-    return await link_session(ctx, parse_number(name.removeprefix("#")) or 0, reason)
+    return await commands.link_session(ctx, parse_number(name.removeprefix("#")) or 0, reason)
 
 
 @session.command()
@@ -144,7 +136,7 @@ async def link(
 async def unlink(ctx: ChatContext, name: Name) -> dict[str, int]:
     """Unlink a session from this conversation."""
     one = await find(ctx, name)
-    await unlink_session(ctx, one.id)
+    await commands.unlink_session(ctx, one.id)
     return {"unlinked": one.id}
 
 
@@ -152,7 +144,7 @@ async def unlink(ctx: ChatContext, name: Name) -> dict[str, int]:
 @owner_command(lambda _, found: suggestion_lines(found) or "No session fits.", anywhere=True, searches=True)
 async def suggest(ctx: ChatContext, words: list[str], budget: Budget = str(COMPOSED_BUDGET)) -> list[Suggestion]:
     """Find past sessions that fit some words, best first."""
-    return await suggest_command(ctx, " ".join(words), read_budget(budget) or 0)
+    return await commands.suggest(ctx, " ".join(words), read_budget(budget) or 0)
 
 
 @session.command()
@@ -197,4 +189,4 @@ def _size(number: int) -> str:
 @owner_command(_describe_stored, anywhere=True)
 async def stats(ctx: ChatContext) -> StorageStatistics:
     """Show how much is stored, and what the settings would drop tonight."""
-    return await storage_statistics(ctx)
+    return await commands.storage_statistics(ctx)

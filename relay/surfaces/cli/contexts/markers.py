@@ -6,15 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relay.commands.contexts.keepit import (
-    Passage,
-    keep_passage,
-    open_keepit,
-    remove_keepit,
-    require_marker,
-    weigh_keepit,
-)
-from relay.commands.contexts.keepit import keepits as list_keepits
+from relay.commands.contexts import keepit as commands
 from relay.core.errors import OutOfRange
 from relay.core.program import RELAY
 from relay.core.text import parse_number, shorten
@@ -51,13 +43,13 @@ async def keepits(
     offset: Offset = 0,
 ) -> KeepitPage:
     """List what is marked in a conversation, the most important first."""
-    return await list_keepits(ctx, (await find(ctx, name)).id if name else None, offset, PAGE)
+    return await commands.keepits(ctx, (await find(ctx, name)).id if name else None, offset, PAGE)
 
 
 def _describe(ctx: ChatContext, found: OpenedKeepit | KeepitChange) -> str:
     if isinstance(found, OpenedKeepit):
         return plain(card(ctx, found, ListKeepits(0, 0)).text)
-    one = require_marker(found)
+    one = commands.require_marker(found)
     return f"{'Removed' if one.removed else 'Kept'} {_line(one)}"
 
 
@@ -77,14 +69,14 @@ async def keepit(
     """Mark a passage of the running conversation. With --of, show, weigh or remove a marker."""
     marker = parse_number(of.lower().removeprefix("p")) or 0
     if of and remove:
-        return await remove_keepit(ctx, marker)
+        return await commands.remove_keepit(ctx, marker)
     if of and not weight:
-        return await open_keepit(ctx, marker)
+        return await commands.open_keepit(ctx, marker)
     found = read_weight(weight)
     if found is None and weight and of:
         raise OutOfRange(WEIGHT)
     if found is None or remove or not (of or passage):
         raise OutOfRange(WHAT)
     if of:
-        return await weigh_keepit(ctx, marker, found)
-    return await keep_passage(ctx, Passage(text=" ".join(passage or [])), found)
+        return await commands.weigh_keepit(ctx, marker, found)
+    return await commands.keep_passage(ctx, commands.Passage(text=" ".join(passage or [])), found)

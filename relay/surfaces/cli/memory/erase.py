@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from relay.commands.memory.erase import (
-    ErasedWords,
-    clear_files,
-    erase_shown,
-    preview_erasure,
-    purge_backups,
-)
+from relay.commands.memory import erase as commands
 from relay.core.errors import DatabaseError, SettingsError
 from relay.core.frozen import frozen
 from relay.core.limits import ERASE_LETTERS
@@ -45,10 +39,10 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
     `SettingsError` for too few letters.
     """
     query = query_of(text)
-    if isinstance(query, ErasedWords) and not is_long_enough(query.words, ERASE_LETTERS):
+    if isinstance(query, commands.ErasedWords) and not is_long_enough(query.words, ERASE_LETTERS):
         raise SettingsError(f"Write at least {ERASE_LETTERS} letters, or a memory's number: {RELAY} memory erase '#12'")
     async with open_desk(settings, "memory", False) as desk, desk.turn() as ctx:
-        found = await preview_erasure(ctx, query)
+        found = await commands.preview_erasure(ctx, query)
         if found is not None and not as_json:
             print(f"{counts(found.counts)}:")
             texts = (
@@ -73,11 +67,11 @@ async def erase(settings: Settings, text: str, yes: bool, purge: bool, as_json: 
 
 async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bool) -> None:
     """Erases the content of the preview, and reports it."""
-    done = await erase_shown(ctx, found.erasure_id)
+    done = await commands.erase_shown(ctx, found.erasure_id)
     remains = await _remains(ctx) if done.step else ""
     purge = purge and done.step is not None
     if as_json:
-        removed = await purge_backups(ctx) if purge else 0
+        removed = await commands.purge_backups(ctx) if purge else 0
         print_json(EraseResult(found, done.step, bool(done.step) and not remains, removed))
     elif done.step is None:
         print("It has to wait for work in progress, and will be finished afterwards. The backups were not changed.")
@@ -87,12 +81,12 @@ async def _erase(ctx: ChatContext, found: ErasePreview, purge: bool, as_json: bo
             print(f"Messages of the bot that repeat it: {waiting}. `{RELAY} run` deletes them.")
         print(remains or CLEARED)
         if purge:
-            print(f"{pluralize(await purge_backups(ctx), 'backup')} removed.")
+            print(f"{pluralize(await commands.purge_backups(ctx), 'backup')} removed.")
 
 
 async def _remains(ctx: ChatContext) -> str:
     """Rewrites the database's files. Says where erased content may remain; empty if nowhere."""
     try:
-        return await clear_files(ctx)
+        return await commands.clear_files(ctx)
     except DatabaseError as error:
         return f"The database's files could not be rewritten ({error}). The bot tries again tonight."

@@ -6,17 +6,9 @@ from typing import Annotated
 
 import typer
 
+from relay.commands.preferences import preferences as commands
 from relay.commands.preferences.feedback import Signal
 from relay.commands.preferences.feedback import signal as take
-from relay.commands.preferences.preferences import (
-    ForgottenPreferences,
-    ResetPreferences,
-    find_preferences,
-    forget_preferences,
-    list_preferences,
-    reset_preferences,
-    switch_preferences,
-)
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY
 from relay.core.text import pluralize
@@ -43,13 +35,13 @@ async def forget(
     ctx: ChatContext,
     words: list[str],
     yes: Annotated[bool, typer.Option("--yes", help="Forget all that match.")] = False,
-) -> ForgottenPreferences:
+) -> commands.ForgottenPreferences:
     """Forget the preference with these words, or all that contain them."""
-    found = await find_preferences(ctx, " ".join(words))
+    found = await commands.find_preferences(ctx, " ".join(words))
     if len(found) > 1 and not yes:
         listed = ", ".join(f"{row.pattern}{' (in this chat)' * row.here}" for row in found)
         raise SettingsError(f"{len(found)} preferences match: {listed}. Name one, or add --yes to forget all.")
-    return await forget_preferences(ctx, [row.id for row in found])
+    return await commands.forget_preferences(ctx, [row.id for row in found])
 
 
 @preferences.command()
@@ -60,12 +52,12 @@ async def reset(
         int,
         typer.Option("--yes", show_default=False, help="The number of preferences, to confirm that all are forgotten."),
     ] = -1,
-) -> ResetPreferences:
+) -> commands.ResetPreferences:
     """Forget all of them. Needs --yes with their number."""
-    known = (await list_preferences(ctx)).known
+    known = (await commands.list_preferences(ctx)).known
     how = f"{RELAY} preferences reset --yes {known}"
     confirm_reset(known, number, f"That would forget {pluralize(known, 'preference')}. To confirm: {how}")
-    return await reset_preferences(ctx, known)
+    return await commands.reset_preferences(ctx, known)
 
 
 @preferences.command()
@@ -99,4 +91,4 @@ async def signal(
 @owner_command(lambda _, now: f"Preferences in this conversation: {now.here}.", anywhere=True)
 async def here(ctx: ChatContext, to: Annotated[str, typer.Argument(help="use, ignore, quiet or own.")]) -> Preferences:
     """Set what one conversation does with them: use or ignore them, teach none, or keep its own."""
-    return await switch_preferences(ctx, read_here(to))
+    return await commands.switch_preferences(ctx, read_here(to))

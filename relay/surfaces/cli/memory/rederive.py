@@ -83,7 +83,7 @@ async def rederive(settings: Settings, wish: RederiveOptions) -> None:
         since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
         work = derivations(relay, space, since)
         if wish.what not in (*KINDS, "all"):
-            raise NotDerived(f"--what is {', '.join(KINDS)} or all.")
+            raise NotDerived(f"--what must be {', '.join(KINDS)} or all.")
         if wish.what not in (*work, "all"):
             raise NotDerived(f"With RELAY_CAPTURE={settings.capture}, Relay doesn't derive memories.")
         console.print(f"The memory of user {space.owner_id}. For another person's, add --user.")

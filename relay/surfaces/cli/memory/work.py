@@ -58,7 +58,7 @@ def rederive(
     since: Annotated[
         datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only what was derived since that day.")
     ] = None,
-    what: Annotated[str, typer.Option(help="What is derived again: summaries, memories, preferences or all.")] = "all",
+    what: Annotated[str, typer.Option(help="What to derive again: summaries, memories, preferences or all.")] = "all",
     user: Annotated[int | None, typer.Option(help="Whose memory: a Telegram user id (otherwise the admin's).")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Apply without asking.")] = False,
     as_json: AsJson = False,

@@ -101,7 +101,7 @@ def undo_weight(one: Keepit, before: Decimal | None, back: ListKeepits) -> list[
 def removed_card(one: Keepit, back: ListKeepits) -> CommandReply:
     """Says that a marker is removed, and offers to bring it back."""
     undo = button("↩ Undo", press_restore(one.id, back.session_id, back.offset))
-    text = f"🗑 No longer marked. The message stays as it is.\n\n{passage(one)}"
+    text = f"🗑 No longer marked. The message itself hasn't changed.\n\n{passage(one)}"
     return CommandReply(text, rows=[[undo, button("‹ Markers", back)]])
 
 

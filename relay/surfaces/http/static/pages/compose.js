@@ -147,7 +147,7 @@ function Choose({ project, parts, onChoose, onClose }) {
       meta=${[day(one.firstTimestamp), `${tokens(one.originalTokens)} tokens`, chosen.has(one.sessionId) && "added"].filter(Boolean)} />`} empty=${html`<${Empty} icon="sessions" title="No sessions here" />`} /></>`;
 }
 
-const REASONS = { asked: "as chosen", fits: "it fits as it is", best: "fits best", new: "will be made" };
+const REASONS = { asked: "as chosen", fits: "it fits in full", best: "fits best", new: "will be made" };
 
 function Plan({ plan, parts, onClose }) {
   return html`<${Dialog} title="Preview" onClose=${onClose} actions=${html`<${Button} kind="primary" onClick=${onClose}>Close</>`}>

@@ -49,7 +49,7 @@ export function Forgotten({ then, of }) {
   const undo = async () => {
     const decided = await decideAll(last.ids, "undo");
     end();
-    toast(decided === last.ids.length ? "I remember it again." : "Some of it has changed since, and stays as it is.");
+    toast(decided === last.ids.length ? "I remember it again." : "Some have changed since, so I left those alone.");
     then();
   };
   return html`<${Notice} action=${html`<div class="cluster"><${Button} small icon="undo" onClick=${undo}>Undo</><${IconButton} icon="close" label="Dismiss" onClick=${end} /></div>`}>

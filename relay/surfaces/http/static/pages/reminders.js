@@ -50,7 +50,7 @@ function Listed() {
   return html`<${Page} title="Reminders" text="What I'll tell you, and when.">
     <${New} then=${reload} />
     ${page?.quietUntil && html`<${Notice} tone="warn" action=${html`<${Button} small onClick=${async () => { await put("/reminders/quiet", { until: "off" }); reload(); }}>End quiet</>`}>
-      I'm quiet ${page.quietUntil.startsWith("9999") ? "until you end it" : `until ${moment(page.quietUntil)}`}. Whatever comes due waits.</>`}
+      I'm quiet ${page.quietUntil.startsWith("9999") ? "until you end it" : `until ${moment(page.quietUntil)}`}. Anything that comes due waits.</>`}
     <${List} list=${list} label="Reminders" group=${group}
       empty=${html`<${Empty} icon="reminders" title="Nothing upcoming">Write above what I should remind you of, or send /remind in the chat.</>`}
       row=${(one) => html`<${Row} icon="reminders" title=${one.text} href=${link(`/reminders/${one.id}`)} actions=${actionsOf(one, reload)}
