@@ -74,8 +74,8 @@ begin
     return null;
 end $$;
 
--- Opens an artefact, with up to six messages that it was made from. Null if the space has none such, or it is off the
--- record.
+-- Opens an artefact, with up to six messages that it was made from. Null if the space has no such artefact, or it is
+-- off the record.
 create or replace function relay.look_at_artefact(p_space_id bigint, p_bot_id bigint, p_kind text, p_id bigint)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -219,7 +219,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         'session_id', p_row -> 'session', 'inputs', p_row -> 'inputs')
 $$;
 
--- Returns the stored artefact that a row of an export is: of the same time, thread and text (or what the kind declares).
+-- Returns the stored artefact that equals a row of an export: same time, thread and text (or what the kind declares).
 create or replace function relay.find_artefact(p_kind text, p_space_id bigint, p_row jsonb) returns bigint
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 declare

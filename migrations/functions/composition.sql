@@ -46,7 +46,7 @@ begin
         bot_id = nullif((p_request ->> 'bot_id')::bigint, 0), created_at = now(),
         derivation = jsonb_build_object('name', 'compose', 'version', '1', 'zone', coalesce(p_request ->> 'zone', 'UTC'))
     where id = made;
-    -- In the order of sessions, which making versions locks.
+    -- In the order of sessions, because making a version locks its session.
     perform relay.add_part(made, p_user_id, nr::integer, p) from (
         select p, nr from jsonb_array_elements(plan -> 'parts') with ordinality as e (p, nr)
         order by (p ->> 'session_id')::bigint) listed;
@@ -162,7 +162,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from part cross join relay.version_messages(session_id) m where part.number is null
 $$;
 
--- Goes on with the compositions that wait for a version, once it is ready or has failed.
+-- Continues the compositions that wait for a version, once it is ready or has failed.
 create or replace function relay.finish_compositions(p_compression_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.settle_composition(id, true) from (

@@ -24,7 +24,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from composition c join thread t on t.id = c.thread_id where c.id = p_composition_id
 $$;
 
--- Adds to the parts of a composition what their versions lack by now.
+-- Adds to the parts of a composition what their versions lack now.
 create or replace function relay.composition_since(p_composition jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_set(p_composition, '{parts}', coalesce(jsonb_agg(relay.with_since(part) order by place), '[]'))
@@ -99,8 +99,8 @@ begin
     return to_jsonb(held.id);
 end $$;
 
--- Changes a draft of a person's own by some keys, and by sessions in parts (null: not that one). Returns it; null if the
--- space has no such draft of theirs. An empty change only reads it.
+-- Changes a draft of a person's own by some keys, and by sessions in parts (null: not that one). Returns it; null if
+-- they have no such draft in the space. An empty change only reads it.
 create or replace function public.relay_change_draft(p_turn_id bigint, p_space jsonb, p_user_id bigint, p_change jsonb)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     update turn set prompt = jsonb_set(prompt, '{draft}', prompt -> 'draft' || p_change || jsonb_build_object('parts',

@@ -42,9 +42,9 @@ begin
     end if;
 end $$;
 
--- Returns for each current marker whether it survives: [{id, message_id, weight, content, role, at, threshold, survived}].
--- p_spans: [{from, through: message ids, ratio, level}] by tier, with no ratio where messages stay as they are. p_mode:
--- decay, preserve-all or ignore. p_distance: null is the real one.
+-- Returns for each current marker whether it survives: [{id, message_id, weight, content, role, at, threshold,
+-- survived}]. p_spans: [{from, through: message ids, ratio, level}] by tier, with no ratio where messages stay
+-- unchanged. p_mode: decay, preserve-all or ignore. p_distance: null is the real one.
 create or replace function public.relay_marker_fates(
     p_session_id bigint, p_spans jsonb, p_mode text, p_distance integer)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -65,8 +65,8 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     where s.id = p_session_id and not s.private
 $$;
 
--- Asks for a version of a session with complete settings. Returns its id; a job makes it. The same is asked for once
--- while it is being made. It keeps the session's distance of this moment.
+-- Asks for a version of a session with complete settings. Returns its id; a job makes it. While a version is being
+-- made, the same request returns it. It keeps the session's present distance.
 create or replace function relay.make_version(
     p_session_id bigint, p_user_id bigint, p_settings jsonb, p_source_id bigint default null)
 returns bigint language plpgsql set search_path = relay, extensions, pg_temp as $$

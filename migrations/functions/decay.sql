@@ -46,9 +46,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by s.id limit 100) hundred
 $$;
 
--- Does the night's work for a space: versions of old conversations if they are switched on and due (p_sunday: a weekly
--- schedule is, too), at most 20 in a night, and its retention. p_pays: there is budget for new versions. Returns {made,
--- dropped}. A space where something was done gets a digest.
+-- Does the night's work for a space: versions of old conversations if they are switched on and due (p_sunday: weekly
+-- ones are due, too), at most 20 in a night, and its retention. p_pays: there is budget for new versions. Returns
+-- {made, dropped}. A space where something was done gets a digest.
 create or replace function public.relay_decay(p_space_id bigint, p_night_id bigint, p_sunday boolean, p_pays boolean)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

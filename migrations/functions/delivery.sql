@@ -212,8 +212,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Handles a reply that corrects a transcript. If the message is the echo of the person's own recording, stores the new
--- wording; safe to repeat. turn_id: the turn of the recording; last: nothing was said after it; answered: the turn
--- whose answer stands. Null if the reply is an ordinary message.
+-- wording; safe to repeat. turn_id: the turn of the recording; last: nothing was said after it; answered: the turn with
+-- the current answer. Null if the reply is an ordinary message.
 create or replace function public.relay_correct(
     p_turn_id bigint, p_fence bigint, p_chat_id bigint, p_telegram_message_id bigint, p_text text)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$

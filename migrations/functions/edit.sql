@@ -260,9 +260,9 @@ begin
     end loop;
 end $$;
 
--- Deletes the reminders and standing intents that the replaced answer set, as its tools did, unless the new answer set them
--- too (p_reminders) or somebody changed them since. p_again: those that this turn's own tools set before it ran again, or
--- failed; what they changed or deleted is as it was before.
+-- Deletes the reminders and standing intents that the replaced answer set, as its tools did, unless the new answer set
+-- them too (p_reminders) or somebody changed them since. p_again: those that this turn's own tools set before it ran
+-- again, or failed; what they changed or deleted is restored.
 create or replace function relay.withdraw_set(p_turn relay.turn, p_reminders jsonb, p_again boolean) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -394,7 +394,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Edits a caption and keeps what was read from the file: p_text and p_blocks are the new message. A file that replaces
--- another (`replaced`) is neither read nor copied; a picture can be shown even so. Other edits stay as they are.
+-- another (`replaced`) is neither read nor copied; a picture can still be shown. Other edits are not changed.
 create or replace function relay.with_file(p_edit jsonb, p_text text, p_blocks jsonb) returns jsonb
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 declare

@@ -85,8 +85,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         union select id from turn where user_message_id = any (p_messages))
 $$;
 
--- Returns what stays of messages with several files, of which some match: {id: {text, blocks}}. Messages go whole if no
--- file matches or none is left, or if what is left matches as well.
+-- Returns what is left of messages with several files, some of which match: {id: {text, blocks}}. Messages are erased
+-- whole if no file matches or none is left, or if the rest matches as well.
 create or replace function relay.without_files(p_messages bigint[], p_needles jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_object_agg(m.id, to_jsonb(rest)), '{}') from message m cross join lateral (
@@ -96,7 +96,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 select from document d join document_part p on p.document_id = d.id
                 where d.space_id = m.space_id and d.unique_id = one #>> '{file,unique_id}' and relay.says(p.text, p_needles))) as goes
             from jsonb_array_elements(m.blocks) with ordinality as b (one, place))
-        -- The text has a file's name behind a sign, or what is said in it.
+        -- The text has a file's name after a sign, or its spoken words.
         select (select coalesce(string_agg(line, E'\n' order by nr), '') from string_to_table(m.text, E'\n') with ordinality as t (line, nr)
                 where not exists (select from block where goes and (one ? 'heard' and strpos(one ->> 'text', line) > 0
                     or line ~ '^[^[:alnum:]]' and right(line, length(named)) = named and named <> ''))) as text,
@@ -107,7 +107,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and rest.blocks @> '[{"file": {}}]' and not relay.says(rest.text || rest.blocks::text, p_needles)
 $$;
 
--- Returns the documents of messages that go, of which these stay.
+-- Returns the documents of erased messages, except those that stay.
 create or replace function relay.documents_without(p_messages bigint[], p_stay jsonb) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select array(select id from document where message_id = any (p_messages)
@@ -115,7 +115,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Deletes messages with their turns' data, derived rows, earlier wordings and documents, and queues their files for
--- removal. Messages stay with those of their files that an erasure doesn't mean. Returns how many went.
+-- removal. Messages stay, with the files that don't match. Returns how many went.
 create or replace function relay.erase_messages(
     p_space_id bigint, p_messages bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
 returns integer language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -341,7 +341,7 @@ begin
     delete from preference_decision
     where space_id = p_erasure.space_id and relay.says(pattern, p_erasure.work -> 'loose')
         and relay.may_erase(space_id, user_id, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean);
-    -- What else was shown can still be erased, but for what asks for the same words of the same people, or is gone.
+    -- Drops other previews that ask for the same words of the same people, or of which nothing is left.
     with dropped as (
         delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (
             relay.says(concat_ws(' ', work -> 'query', work -> 'needles'), p_erasure.work -> 'loose')

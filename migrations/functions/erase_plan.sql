@@ -94,8 +94,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
                 else '(?:[аеийоуыьюя]|[аяоеи][ймхв]|[ая]ми)' end || '(?![[:alnum:]])')
 $$;
 
--- Replaces letters that people write in two ways in Russian, Arabic, German and Turkish (lower makes an i of both I and İ).
--- Words like Fuß, which are to be whole, stay as they are.
+-- Replaces letters that people write in two ways in Russian, Arabic, German and Turkish (lower makes an i of both I and
+-- İ). Words like Fuß, which must match whole, are not changed.
 create or replace function relay.plain_letters(p_text text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select case when p_text ~ '[\u0622-\u0625\u0640\u064B-\u0652\u0671]'
@@ -103,8 +103,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             translate(p_text, 'ёı', 'еi'), '(?<=[[:alpha:]]{3})ß|ß(?=[[:alpha:]])', 'ss', 'g') end
 $$;
 
--- Tests whether a text says the words of a needle {words, least, negative} with a “not”, or without one. Where no sentence
--- and no part of one has enough of them, nobody knows, and it does.
+-- Tests whether a text says the words of a needle {words, least, negative} with a “not”, or without one. If no sentence
+-- or part of one has enough of them, that is unknown and counts as yes.
 create or replace function relay.agrees(p_body text, p_needle jsonb) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select coalesce(bool_or(relay.is_negative(part) = (p_needle ->> 'negative')::boolean), true)
@@ -439,7 +439,7 @@ begin
     evidence := relay.erase_evidence(memories);
     messages := relay.erase_messages_meant(p_space_id, memories, evidence, elsewhere,
         array(select jsonb_array_elements_text(found -> 'telling')), p_user_id, p_admin, p_most + 1);
-    -- What taught a memory goes whole.
+    -- Messages that taught a memory are erased whole.
     stay := relay.without_files(array(
         select unnest(messages[:p_most]) except select unnest(evidence) where p_query ? 'memory_id'), found -> 'loose');
     feedback := array(
@@ -484,7 +484,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     where messages between 1 and 20
 $$;
 
--- Returns how up to four given words are spelled otherwise in what the person may erase: with other accents, or ae for ä. At
+-- Returns other spellings of up to four given words in what the person may erase: with other accents, or ae for ä. At
 -- most five; erasing the words leaves them. The index finds the texts, as a search does.
 create or replace function relay.other_spellings(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$

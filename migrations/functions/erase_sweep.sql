@@ -263,7 +263,7 @@ declare
 begin
     perform relay.erase_memory_rows(p_erasure.space_id, saying, p_erasure.id, p_erasure.work -> 'close')
     where cardinality(saying) > 0;
-    -- What replaced nothing but matches stays, as if it had been learned alone.
+    -- A memory that replaced only matches stays, as if it had been learned alone.
     update memory_change c set action = 'learn', before = null from memory m
     where c.space_id = p_erasure.space_id and m.id = c.memory_id and relay.says(c.before ->> 'content', needles)
         and c.action in ('supersede', 'merge') and not c.before ? 'stood' and not exists (
@@ -302,7 +302,7 @@ begin
         select name, declared -> 'words' as words, declared ->> 'author' as author from relay.declared_tables()
         where declared ->> 'erased' = 'swept' and declared ? 'words' order by name
     loop
-        -- Most rows are passed by without a look at each of their texts.
+        -- Most rows are skipped without examining each of their texts.
         execute format('delete from relay.%I t where space_id = $1 and case when relay.says(to_jsonb(t)::text, $2)
             then relay.says(relay.texts_in(to_jsonb(t), $3), $2) end', one.name)
             || case when one.author is null then '' else format(' and relay.may_erase($1, t.%I, $4, $5)', one.author) end

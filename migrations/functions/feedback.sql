@@ -74,7 +74,7 @@ begin
     if why is not null then
         return jsonb_build_object('refused', why);
     end if;
-    perform from space where id = p_space_id for no key update;  -- one act of a space after the other
+    perform from space where id = p_space_id for no key update;  -- one act of a space at a time
     select * into same from feedback
     where by_turn_id = (p_act ->> 'by')::bigint and user_id = p_user_id and kind = p_act ->> 'kind';
     if same.id is null then
@@ -212,8 +212,8 @@ begin
     return coalesce(cardinality(gone), 0);
 end $$;
 
--- Takes a person's act back, with what it taught and that its reply told them of this. Returns the patterns that it named:
--- [{type, pattern, polarity}]; null if they have none such, or no longer.
+-- Takes a person's act back, with what it taught and the record that its reply said so. Returns the patterns that it
+-- named: [{type, pattern, polarity}]; null if they have none such, or no longer.
 create or replace function public.relay_withdraw_feedback(p_space jsonb, p_user_id bigint, p_feedback_id bigint)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

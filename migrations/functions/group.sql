@@ -64,7 +64,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     other thread;
 begin
-    perform set_config('relay.index', 'later', true);  -- its entries are moved as they are
+    perform set_config('relay.index', 'later', true);  -- its entries are moved unchanged
     update turn set thread_id = p_into where thread_id = p_from;
     update session set thread_id = p_into where thread_id = p_from;
     perform relay.merge_judging(p_into, p_from);
@@ -137,10 +137,10 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     one record;
 begin
-    perform set_config('relay.index', 'later', true);  -- its entries are moved as they are
+    perform set_config('relay.index', 'later', true);  -- its entries are moved unchanged
     update turn set space_id = p_into where space_id = p_from;
     for one in select name from relay.declared_tables() where declared ->> 'regroup' = 'follow' order by name loop
-        -- Also of an erasure that has begun, which finds there what it is to erase.
+        -- Includes the rows of a running erasure, which must find them in the new space.
         execute format('update relay.%I set space_id = $1 where space_id = $2', one.name) using p_into, p_from;
     end loop;
     delete from document d where d.space_id = p_from and exists (

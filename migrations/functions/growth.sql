@@ -93,7 +93,7 @@ begin
     return to_jsonb(made is not null);
 end $$;
 
--- Returns an idea of a space with whether what it rests on still stands; null if there is none.
+-- Returns an idea of a space, and whether its basis still holds; null if there is none.
 create or replace function public.relay_soul_idea(p_space jsonb, p_idea_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(i) || jsonb_build_object('stands', not exists (

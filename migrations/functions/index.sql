@@ -1,5 +1,5 @@
--- The search index: relay.entry and word counts, built from messages, artefacts and document parts. Triggers
--- keep it current; what a turn writes is indexed a moment later.
+-- The search index: relay.entry and word counts, built from messages, artefacts and document parts. Triggers keep it
+-- current; what a turn writes is indexed soon after.
 
 -- Detects a text's language, as PostgreSQL names it: the one with the most stop words at its beginning, or simple if
 -- there are none. One expression per language, because a loop takes three times as long; the dictionaries know stop
@@ -55,10 +55,11 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
             || '|어제|오늘|내일|모레|[월화수목금토일]요일|지난|다음 주|\d[년월일시]')
 $$;
 
--- Splits text in scripts without spaces into what PostgreSQL can index as words. Nobody knows where a word ends, so each
--- pair of neighbouring letters is one. A Chinese character is also one by itself, and a run of Katakana stays whole. A
--- question (p_asks) gets only pairs, and a character alone only where it stands alone: no pair has a character that merely
--- binds (的, 是), or the last syllable of a Korean word, which is mostly a particle. After Apache Lucene's CJKBigramFilter.
+-- Splits text in scripts without spaces into what PostgreSQL can index as words. Nobody knows where a word ends, so
+-- each pair of neighbouring letters is one. A Chinese character is also a word by itself, and a run of Katakana stays
+-- whole. A question (p_asks) gets only pairs, and a character alone only where it stands alone: no pair has a character
+-- that merely joins words (的, 是), or the last syllable of a Korean word, which is mostly a particle. After Apache
+-- Lucene's CJKBigramFilter.
 create or replace function relay.set_apart(p_text text, p_asks boolean) returns text
 language plpgsql immutable set search_path = relay, extensions, pg_temp as $$
 begin
@@ -289,7 +290,7 @@ create or replace trigger entries_gone after delete on relay.entry
 -- Triggers on the sources, and filling in missing entries.
 
 -- After a message changes, updates its entry and those of its documents. What a turn writes (relay.index is `soon`) is
--- indexed a moment later.
+-- indexed soon after.
 create or replace function relay.message_written() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -430,9 +431,9 @@ begin
     return looked;
 end $$;
 
--- Indexes waiting messages of turns, up to p_limit. Returns how many. Skips messages that someone is changing; whoever
--- waits for one finds its entry. Goes in order of ids, like all indexing of messages, to avoid deadlocks. Does not wait
--- for the disk: what a crash loses is due again.
+-- Indexes waiting messages of turns, up to p_limit. Returns how many. Skips messages that are being changed; a process
+-- that waits for one finds its entry. Goes in order of ids, like all indexing of messages, to avoid deadlocks. Does not
+-- wait for the disk: what a crash loses is due again.
 create or replace function relay.enter_due(p_limit integer) returns integer
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -468,7 +469,7 @@ declare
     due integer;
 begin
     perform pg_advisory_xact_lock(hashtext('relay.index_missing'));
-    -- Whoever else needs this lock takes it first, so nobody who holds rows waits for it.
+    -- All others take this lock first, so nobody who holds rows waits for it.
     perform set_config('relay.counts', case when pg_try_advisory_xact_lock(hashtext('relay.lexeme')) then 'now' else '' end, true);
     documents := relay.index_documents();
     messages := 0;

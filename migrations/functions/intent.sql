@@ -11,9 +11,9 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     from unnest(tsvector_to_array(to_tsvector('simple', p_text))) as word
 $$;
 
--- Returns the words of an intent as a search for all of them in relay.mentioned_words, as they are or inflected. From six
--- letters on, and in other scripts, each may also begin a longer word; a shorter one begins too many others (car, carpet).
--- Words such as `the` count only if there are no others. Null: none.
+-- Returns the words of an intent as a search for all of them in relay.mentioned_words, unchanged or inflected. From six
+-- letters on, and in other scripts, each may also begin a longer word; a shorter one begins too many others (car,
+-- carpet). Words such as `the` count only if there are no others. Null: none.
 create or replace function relay.intent_query(p_about text) returns tsquery
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     with said as (

@@ -9,7 +9,8 @@ returns void language sql set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Owes a job that gathers work. If it is owed already, it becomes due sooner, but not before its pause after a failure
--- ends; if it failed for good, it starts over. Locks the row, so that whoever ends the job sees what came meanwhile.
+-- ends; if it failed for good, it starts over. Locks the row, so that the process that ends the job sees what came
+-- meanwhile.
 create or replace function relay.owe_sooner(p_kind text, p_key text, p_payload jsonb, p_due_at timestamptz) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into job as j (kind, key, payload, due_at) values (p_kind, p_key, p_payload, p_due_at)
@@ -120,7 +121,7 @@ returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(exists (select from failed where parked_at is not null))
 $$;
 
--- Returns a job that can't be done now to wait, without counting a failure. p_reason: shown to whoever asks.
+-- Returns a job that can't be done now to wait, without counting a failure. p_reason: shown on request.
 create or replace function public.relay_skip_job(
     p_job_id bigint, p_fence bigint, p_reason text, p_seconds double precision)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$

@@ -36,7 +36,7 @@ begin
     select least(new.id, user_message_id) into begins from turn
     where id = new.turn_id and replaces_turn_id is not null;
     begins := coalesce(begins, new.id);
-    -- The job is locked before the cursor, as by whoever keeps what was found.
+    -- The job is locked before the cursor, as when findings are stored.
     perform relay.owe_sooner('judging', new.thread_id::text, jsonb_build_object('thread_id', new.thread_id),
         case when new.turn_id is null then timestamptz 'epoch' else '-infinity' end);
     insert into judging as j (thread_id, through_message_id) values (new.thread_id, begins - 1)

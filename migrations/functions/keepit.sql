@@ -114,7 +114,7 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         || ' … ' || relay.without_markers(substr(p_text, p_ends, 50)), '\s+', ' ', 'g'), ' …')
 $$;
 
--- Sets the markers in those messages of a session whose text was never looked at for some.
+-- Sets the markers in the messages of a session that were never searched for them.
 create or replace function relay.scan_markers(p_session_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.read_markers(m.id, own.markers)
@@ -285,8 +285,8 @@ begin
     then
         return '{"refused": "absent"}';
     end if;
-    -- A quote is of what Telegram shows, without Markdown, and words may go across a marker or a link's address: then it
-    -- is somewhere in it.
+    -- A quote is what Telegram shows, without Markdown, and may span a marker or a link's address: its exact place is
+    -- then unknown.
     passage := case when passage = '' then own.text when place = 0 then passage
         else substr(own.text, place, length(passage)) end;
     passage := btrim(relay.without_markers(passage), E' \n\t');
@@ -315,8 +315,8 @@ begin
     return jsonb_build_object('keepit', relay.keepit_json(made), 'before', before::text);
 end $$;
 
--- Gives a marker another weight; its message stays as it is. p_may: this person may change those of others. Returns
--- {keepit, before: its former weight}; {refused: "other"}; null if there is none.
+-- Changes a marker's weight, not its message. p_may: this person may change those of others. Returns {keepit, before:
+-- its former weight}; {refused: "other"}; null if there is none.
 create or replace function public.relay_weigh_keepit(
     p_space jsonb, p_keepit_id bigint, p_weight numeric, p_user_id bigint, p_may boolean)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -355,8 +355,8 @@ begin
     return jsonb_build_object('keepit', relay.keepit_json(own));
 end $$;
 
--- Returns what of a conversation's markers stands under its running summary, most important first: [{id, message_id,
--- weight, content, tainted}]. It is compressed to about 800 tokens, at distance 1. p_tokens: how long the stretch is.
+-- Returns the markers shown under a conversation's running summary, most important first: [{id, message_id, weight,
+-- content, tainted}]. The conversation counts as compressed to about 800 tokens, at distance 1. p_tokens: its length.
 create or replace function relay.summary_markers(
     p_thread_id bigint, p_from bigint, p_through bigint, p_tokens bigint)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$

@@ -100,7 +100,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_correction(turn_id) from (select distinct turn_id from ended) asked
 $$;
 
--- Says why a memory can't be changed in this way, which is for those in p_states.
+-- Says why a memory can't be changed in this way; only those in p_states can.
 create or replace function relay.refuse_change(p_turn relay.turn, p_action jsonb, p_states text[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('tag', p_action ->> 'action', 'text', coalesce(p_action ->> 'content', ''),
@@ -156,8 +156,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     for update of m
 $$;
 
--- Pins or unpins an active memory (pinned ones come first in every prompt), archives it (it is no longer used, but can be
--- found and restored), or takes a person's word that it is right. Allowed to whoever may forget it.
+-- Pins or unpins an active memory (pinned ones come first in every prompt), archives it (it is no longer used, but can
+-- be found and restored), or takes a person's word that it is right. Allowed to people who may forget it.
 create or replace function relay.mark_memory(p_turn relay.turn, p_action jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -179,7 +179,7 @@ begin
     return jsonb_build_object('marked', one.id);
 end $$;
 
--- Notes that a person stands for a memory: there is no doubt about it any more.
+-- Records that a person confirmed a memory: there is no doubt about it any more.
 create or replace function relay.validate_memory(p_memory_id bigint, p_user_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     update memory set validated_at = now(), validated_by = p_user_id, confidence = 1
@@ -344,8 +344,8 @@ begin
     return found;
 end $$;
 
--- Takes a memory out of use again that came back into use, or was reworded, if another says the same: that one has been
--- said meanwhile, and stays.
+-- Takes a restored or reworded memory out of use again if another one says the same: that one was said in the meantime,
+-- and stays.
 create or replace function relay.yield_to_same(p_memory_id bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -363,7 +363,7 @@ begin
     where id = same.id and (one.pinned and not pinned or tainted and not one.tainted);
 end $$;
 
--- Brings back what had yielded to a memory that was never meant: the earliest of those stands for the others.
+-- Restores what had yielded to a memory whose learning is undone: the earliest comes back and replaces the others.
 create or replace function relay.revive_same(p_memory_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     with yielded as (
@@ -427,7 +427,7 @@ $$;
 create or replace function relay.number_memory() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin
-    perform from space where id = new.space_id for no key update;  -- of two at the same moment one is first
+    perform from space where id = new.space_id for no key update;  -- two at the same moment get different numbers
     new.number := 1 + greatest(
         (select max(number) from memory where space_id = new.space_id),
         (select numbered from space where id = new.space_id));

@@ -39,8 +39,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from turn t where t.id = p_turn_id
 $$;
 
--- Tests whether a person may decide: in a private space only its owner; in a group whoever made the change, whom it is
--- about, and admins.
+-- Tests whether a person may decide: in a private space only its owner; in a group the person who made the change, the
+-- one it is about, and admins.
 create or replace function relay.may_decide(
     p_space_id bigint, p_changed_by bigint, p_subject_id bigint, p_user_id bigint, p_admin boolean)
 returns boolean language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -143,7 +143,7 @@ begin
             update memory set status = 'active', updated_at = now() where id = p_change.memory_id;
         when 'refresh' then
             perform relay.put_back(p_change.memory_id, p_change.before, nullif(p_change.before ->> 'status', 'active'));
-            -- Whoever rewords a proposal approves it; without the rewording, it waits again.
+            -- Rewording a proposal approves it; without the rewording, it waits again.
             for approved in
                 update memory_change set status = 'pending', decided_at = null
                 where p_change.before ->> 'status' = 'pending' and memory_id = p_change.memory_id
@@ -184,7 +184,7 @@ begin
     if p_decision = 'keep' and change.status = 'pending' then
         perform relay.take_effect(change), relay.yield_to_same(change.memory_id);
         perform relay.validate_memory(change.memory_id, p_user_id) where change.action in ('learn', 'supersede', 'merge');
-        -- Who keeps an answer as a memory says that it was right.
+        -- Keeping an answer as a memory says that it was right.
         perform relay.take_act(t, null, '{"kind": "accept", "value": {}, "source": "button"}')
         from memory m join turn t on t.assistant_message_id = m.source_message_id and t.user_id = p_user_id
         where m.id = change.memory_id and m.promoted_by = p_user_id;

@@ -196,7 +196,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and not exists (select from pg_attribute n where n.attrelid = f.conrelid and n.attidentity <> '')
 $$;
 
--- Returns when the leases end that Relay holds. A restore's own (see relay.is_replaced) is none of them.
+-- Returns when the leases that Relay holds end. A restore's own (see relay.is_replaced) doesn't count.
 create or replace function relay.leases() returns table (until timestamptz)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select lease_until from turn
@@ -417,8 +417,8 @@ begin
     return here;
 end $$;
 
--- Keeps reminders that ring at least every hour to the hours by day, as the migration to schema 62 does: in a backup from
--- before, they ring at night. Reminders made since then name their hours, or end within a day and stay as they are.
+-- Limits reminders that ring at least every hour to the day, as the migration to schema 62 does: in an older backup,
+-- they also ring at night. Newer reminders name their hours, or end within a day and are not changed.
 create or replace function relay.keep_often_to_day() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     with often as (

@@ -274,7 +274,8 @@ begin
     return case when gone.id is not null then to_jsonb(gone) - 'hash' - 'guesses' end;
 end $$;
 
--- Returns everyone the database knows, and open invitations. Of people without access, the newest p_most and the total.
+-- Returns everyone the database knows, and open invitations. For people without access: the newest p_most and the
+-- total.
 create or replace function public.relay_everybody(p_most integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object(

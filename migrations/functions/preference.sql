@@ -213,7 +213,7 @@ end $$;
 create or replace trigger preference_added before insert on relay.preference
     for each row execute function relay.preference_added();
 
--- Trigger: an answer whose place in the chat another takes no longer tells its person of preferences; the next one does.
+-- Trigger: when another answer replaces one in the chat, the old one no longer tells its person of preferences.
 create or replace function relay.line_replaced() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin

@@ -184,7 +184,7 @@ begin
         return null;
     end if;
     update preference set sureness = null where space_id = own and user_id = p_user_id;
-    -- Nor may acts from before the reset teach later, whose patterns have yet to be found.
+    -- Acts from before the reset whose patterns are still unknown must not teach later, either.
     update feedback f set withdrawn_at = now() from job j
     where f.space_id = own and f.user_id = p_user_id and f.withdrawn_at is null
         and j.kind = 'preference' and j.key = f.id::text;

@@ -206,7 +206,7 @@ declare
     result jsonb;
 begin
     if relay.may_change_people(p_updates) then
-        perform relay.lock_people();  -- before any lane's: who decides takes them in that order too
+        perform relay.lock_people();  -- before any lane's lock, as decisions about people do
     end if;
     for given in select * from jsonb_array_elements(p_updates) loop
         select * into one from jsonb_to_record(relay.let_through(p_bot_id, given)) as u (
@@ -236,7 +236,7 @@ begin
         if one.kind in ('turn', 'control') then
             lane_of := relay.ensure_lane(p_bot_id, one.chat_id, one.topic_id);
         end if;
-        -- Who writes can be reached again.
+        -- A person who writes can be reached again.
         perform relay.owe_reminders(split_part(key, ':', 1)::bigint, one.chat_id, split_part(key, ':', 3)::bigint) from job
         where kind = 'reminder' and parked_at is null and due_at = 'infinity' and lane_of is not null and one.chat_id > 0
             and key ~ format('^(0|%s):%s:', p_bot_id, one.chat_id);
@@ -266,7 +266,7 @@ begin
         if one.kind = 'turn' then
             update lane set due_at = least(
                 greatest(due_at, now() + make_interval(secs => coalesce(one.hold, 0))),
-                -- Not earlier than its place among those that wait.
+                -- Not before its turn among the waiting ones.
                 greatest(least(due_at, now()),
                     (select min(received_at) from inbox where lane_id = lane_of and status = 'pending')
                         + interval '5 seconds')) where id = lane_of;

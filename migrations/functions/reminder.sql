@@ -144,10 +144,10 @@ language sql set search_path = relay, extensions, pg_temp as $$
         order by o.turn_id desc limit 10) as asking
 $$;
 
--- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id, turn_id};
--- what is not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at as the caller
--- knows it. turn_id: the button, which changes it once even if it runs again, or the answer, which keeps what it was until it
--- is saved (see relay.withdraw_set). Returns it; null if it is another by now, or gone.
+-- Changes a reminder: {text, zone, start_at, rule, next_at, status, occurrence, repeat_minutes, event, user_id,
+-- turn_id}; what is not given stays. With the event restored, a deleted one is what it was before. p_known: its next_at
+-- as the caller knows it. turn_id: the button, which changes it once even if it runs again, or the answer, which keeps
+-- what it was until it is saved (see relay.withdraw_set). Returns it; null if it has changed since, or is gone.
 create or replace function public.relay_change_reminder(p_reminder_id bigint, p_known timestamptz, p_change jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -201,10 +201,10 @@ begin
     return 'true';
 end $$;
 
--- Records that a chat is gone, as a turn with a queued message found out. If it tells reminders, queues messages about it (as
--- relay_enqueue takes them). In a person's own chat its reminders wait until the person comes back (see relay_intake); what
--- this turn told is due again then. In a group they end, and whoever set one gets the first message, too. Returns how many
--- there are.
+-- Records that a chat is gone, as a turn with a queued message found out. If the message tells of reminders, queues
+-- messages about it (as relay_enqueue takes them). In a person's own chat its reminders wait until the person comes
+-- back (see relay_intake); what this turn told is due again then. In a group they end, and the people who set them get
+-- the first message, too. Returns how many there are.
 create or replace function public.relay_end_reminders(p_turn_id bigint, p_messages jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -401,9 +401,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from held h
 $$;
 
--- Stores and queues what a held job tells: [{payload, key, tainted, reminders: [{id, due_at, next_at, occurrence, asked,
--- status, event, detail, proposed}]}]; a message without payload only moves its reminders on. A reminder that was changed
--- meanwhile, or confirmed (proposed: it was not), stays as it is. Then the job waits for the next one that is due.
+-- Stores and queues what a held job tells: [{payload, key, tainted, reminders: [{id, due_at, next_at, occurrence,
+-- asked, status, event, detail, proposed}]}]; a message without payload only moves its reminders on. A reminder that
+-- was changed meanwhile, or confirmed (proposed: it was not), is left alone. Then the job waits for the next one that
+-- is due.
 create or replace function public.relay_tell_reminders(
     p_job_id bigint, p_fence bigint, p_bot_id bigint, p_messages jsonb, p_not_before timestamptz)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -223,7 +223,7 @@ begin
     return 'true';
 end $$;
 
--- Returns what an edit shows instead of a message's earlier text and buttons; null if that is no word.
+-- Returns what an edit shows instead of a message's earlier text and buttons; null if it has no words.
 create or replace function relay.redrawn_text(p_request jsonb) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select nullif(relay.shown_in(relay.kept_request(p_request)), '')

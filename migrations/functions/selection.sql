@@ -16,8 +16,9 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Chooses a version of a session of so many tokens: {choice: 'original', 'version' or 'need-new-compression', id, name,
--- tokens, score}. What fits as it is needs no version. A version's score shrinks by the share of the session that was said
--- since, and markers set since count as summarised; one that lacks a change or a pinned marker is not chosen.
+-- tokens, score}. A session that fits in full needs no version. A version's score shrinks by the share of the session
+-- that was said since, and markers set since count as summarised; one that lacks a change or a pinned marker is not
+-- chosen.
 create or replace function relay.select_version(p_session_id bigint, p_tokens bigint, p_criteria jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case
@@ -36,7 +37,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by score desc, c.output_tokens desc, c.id desc limit 1) best on true
 $$;
 
--- The same for a session as it is. minFreshness, which the criteria may hold, is ignored.
+-- The same with the size that the session has. minFreshness, which the criteria may hold, is ignored.
 create or replace function public.relay_select_version(p_session_id bigint, p_criteria jsonb) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.select_version(p_session_id, (relay.session_size(p_session_id) ->> 'tokens')::bigint, p_criteria)

@@ -143,7 +143,8 @@ $$;
 
 -- Sessions off the record: their contents stay in their own rows and are erased at their end.
 
--- Returns the running off-the-record session of a chat's topic, whoever's memory is used there; null if there is none.
+-- Returns the running off-the-record session of a chat's topic, no matter whose memory is used there; null if there is
+-- none.
 create or replace function relay.off_record(p_chat_id bigint, p_topic_id bigint) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select s.id from thread t join session s on s.id = t.session_id
@@ -250,8 +251,8 @@ begin
     return own;
 end $$;
 
--- Begins (p_on) or ends an off-the-record session. p_may: this person may, whoever began it. Returns {private, was}:
--- the new and old state; refused: they may not.
+-- Begins (p_on) or ends an off-the-record session. p_may: this person may, even if another began it. Returns {private,
+-- was}: the new and old state; refused: they may not.
 create or replace function public.relay_private(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_on boolean, p_user_id bigint, p_may boolean) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -44,7 +44,7 @@ $$;
 create or replace function relay.counted_sessions(p_threads bigint[])
 returns table (id bigint, thread_id bigint, registered_at timestamptz, messages integer, tokens bigint, used_at timestamptz)
 language sql stable rows 1000 set search_path = relay, extensions, pg_temp as $$
-    with uncounted as materialized (  -- lest all are counted, of which few are needed
+    with uncounted as materialized (  -- otherwise all would be counted, and few are needed
         select * from session s
         where s.thread_id = any (p_threads) and not s.private
             and not exists (select from session_count c where c.session_id = s.id))

@@ -1,9 +1,9 @@
 -- What a person wants of all answers ("always use metric units", "I prefer aisle seats"): found for questions that share
 -- no word with it.
 
--- Tests whether a text says so, in its first 600 characters: to the assistant, of whatever comes, and not as a question;
--- or what its person prefers. In the languages that most people write. The patterns bound no repetition: {0,120} would
--- take each connection 70 ms to compile.
+-- Tests whether a text says so, in its first 600 characters: to the assistant, about everything to come, and not as a
+-- question; or what its author prefers. In the languages that most people write. The patterns bound no repetition:
+-- {0,120} would take each connection 70 ms to compile.
 create or replace function relay.is_standing(p_text text) returns boolean
 language sql immutable parallel safe set search_path = relay, extensions, pg_temp as $$
     select left(p_text, 600) ~* ('(^|[.!?:;,]\s+)(always|never|from now on|going forward)\M[^?]*([.!\n]|$)'

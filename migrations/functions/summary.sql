@@ -127,7 +127,7 @@ begin
     if held.id is null then
         return to_jsonb(false);
     end if;
-    select t.* into own from thread t  -- whoever corrects it waits here, or is seen below
+    select t.* into own from thread t  -- a correction waits here, or is visible below
     where t.id = (select thread_id from session where id = (held.payload ->> 'session_id')::bigint) for update;
     previous := relay.summary_before(own.id, since, through);
     if previous.author_id is not null and previous.id is distinct from (p_summary ->> 'previous_id')::bigint then

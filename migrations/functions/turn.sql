@@ -78,7 +78,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
 $$;
 
 -- Puts spaces into long runs of letters and underscores (a_a_a…): PostgreSQL's parser reads such a run again from each
--- underscore on, which takes minutes for a long one. A message's blocks stay as they are.
+-- underscore on, which takes minutes for a long one. A message's blocks don't change.
 create or replace function relay.break_runs() returns trigger
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin

@@ -90,7 +90,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select exists (select from told)
 $$;
 
--- Why an answer is as it is: the contents of its prompt, for people who may see them.
+-- Why an answer came out as it did: the contents of its prompt, for people who may see them.
 
 -- Returns the turn of an answer (or its question) in the chat. p_telegram_message_id 0: the last answer of that chat
 -- and topic in this space; in chat 0, the terminal, the last of the whole space. Null if there is none.
@@ -102,7 +102,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
             (select t.id from posted p join turn t on t.id = p.turn_id
                 where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
                     and t.assistant_message_id is not null),
-            -- It has just arrived in the chat, and its number here a moment later.
+            -- It has just arrived in the chat, but its id isn't stored yet.
             (select t.id from turn t join outbox d on d.turn_id = t.id
                 where t.status = 'answered' and t.assistant_message_id is not null and t.bot_id = p_bot_id
                     and d.chat_id = p_chat_id and d.telegram_message_id is null and d.status = 'sending'
@@ -172,7 +172,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from told
 $$;
 
--- Returns what went into a turn's answer. Of memories lent to a group, only the lender sees more than the number
+-- Returns what went into a turn's answer. Only the lender sees more of memories lent to a group than the number
 -- (`hidden`). Null if the turn has no answer.
 create or replace function public.relay_why(p_turn_id bigint, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
