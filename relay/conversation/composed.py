@@ -50,8 +50,8 @@ def parts_of(rows: Sequence[ComposedRow]) -> list[list[ComposedRow]]:
 
 
 def lines_of(part: Sequence[ComposedRow], zone: tzinfo) -> Iterator[str]:
-    """Yields the lines of a part. A row of another day than the one before has its date above it, so that "tomorrow" in
-    either has one; the heading names the first day."""
+    """Yields the lines of a part. A row from another day than the one before has its date above it, so that "tomorrow"
+    has a date in both; the heading names the first day."""
     day = ""
     for row in part:
         before, day = day, day_of(row.at, zone) if row.at else day

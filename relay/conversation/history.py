@@ -98,8 +98,8 @@ def day_of(at: datetime, zone: tzinfo) -> str:
 
 
 def new_day(before: str, day: str) -> list[Block]:
-    """Returns a line for a message that was sent on another day than the one before it, so that "tomorrow" in either
-    has its date. `before`: empty for the first message."""
+    """Returns a line for a message that was sent on another day than the one before it, so that "tomorrow" has a date
+    in both. `before`: empty for the first message."""
     return [text_block(f"(A new day: {day}. The message before is from {before}.)")] if before not in ("", day) else []
 
 

@@ -114,8 +114,9 @@ def sort_of(row: Memory) -> str:
 
 
 def line(row: Memory, group: bool, zone: tzinfo, people: Mapping[int, str]) -> str:
-    """Formats a memory for the model; a goal with its deadline, and a person's own words with the day they said it, in
-    their zone, so that a group's prompt is the same whoever asks. `zone`: if theirs is unknown."""
+    """Formats a memory for the model: a goal with its deadline, and a person's own words with the day on which they
+    said them. That day is in their own zone, so that a group's prompt doesn't depend on who asks. `zone`: if theirs is
+    unknown."""
     subject = f"{call_person(row.subject_id, row.subject, people)}: " if group and row.subject else ""
     until = row.valid_until if row.kind == "goal" else None
     zone = Choices(zone=row.zone).zone_or(zone)

@@ -34,7 +34,7 @@ PATIENCE = 180.0
 RETRIES = RetryPolicy(first=0.5, longest=20.0, obeyed=PATIENCE)
 """How failed calls are retried. `PATIENCE`: the seconds of silence after which the model is given up."""
 MOST_CUTS = 4
-"""How often an answer may break off. The next time, what there is counts as the answer."""
+"""How often an answer may break off. The next time, the text so far counts as the answer."""
 TELL_AFTER = 10.0
 """Seconds of trouble after which the user gets a notice."""
 Request = Callable[[Sequence[ModelMessage], bool], ModelRequest]
@@ -136,7 +136,7 @@ async def converse(
 
 
 def keep(talk: Dialogue, step: Step) -> None:
-    """Adds a finished step. The API doesn't take back an input that is no JSON object."""
+    """Adds a finished step. The API accepts only JSON objects as inputs of tools."""
     talk.model = step.model
     blocks = [
         block if isinstance(block.get("input", {}), dict) else block | {"input": {}}

@@ -74,7 +74,7 @@ def schedules(runner: Runner) -> list[Schedule]:
 
 async def run_daily(runner: Runner, name: str, rest_seconds: int = DAILY_SECONDS) -> None:
     """Owes a daily job, unless any process has within `rest_seconds`, and runs it. Raises `JobFailed` if the last run
-    failed, whoever ran it."""
+    failed, in any process."""
     if await runner.store.owe_daily(name, rest_seconds):
         await runner.run_due(name)
     await check_job(runner, name, "")

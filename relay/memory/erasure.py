@@ -18,8 +18,8 @@ log = structlog.get_logger()
 
 PAUSE = 0.5
 LONGEST_WAIT = 120.0
-"""How many seconds an erasure is waited for while another process works on it, or turns that may show what was erased
-are in progress."""
+"""How many seconds to wait for an erasure while another process works on it, or while turns that may show what was
+erased are in progress."""
 AT_ONCE = 50
 """How many messages are requested in one call."""
 ERASED = "🔥 Erased."

@@ -31,12 +31,12 @@ def to_markdown(html: str) -> str:
 
 
 def raise_digits(text: str) -> str:
-    """Returns a number as a power or the number of a footnote, such as ² in `10²`; other text as it is."""
+    """Returns a number as a power or the number of a footnote, such as ² in `10²`; other text unchanged."""
     return text.translate(RAISED_DIGITS) if text.lstrip("+-−").isdecimal() else text
 
 
 def _with_equations(html: str) -> str:
-    """Returns a page whose equations are text. Those that aren't well-formed stay as they are."""
+    """Returns a page whose equations are text. Those that aren't well-formed are not changed."""
     first, *others = html.split("<math")
     made = [first]
     for other in others:

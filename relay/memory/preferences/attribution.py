@@ -44,7 +44,7 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 NAME, VERSION = "preference", 4
-"""The version changes with the prompt and with how answers are read: either attributes otherwise."""
+"""The version changes with the prompt and with how answers are read, because both affect the result."""
 MODEL_SECONDS = 60
 MOST_TOKENS = 600
 QUESTION_LENGTH, ANSWER_LENGTH = 1_500, 4_000

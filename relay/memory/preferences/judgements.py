@@ -21,7 +21,7 @@ AROUND = re.compile(
     r"(?P<word>.+?)(?:\s+(?:answers?|reply|replies|antworte?n?))?",
     re.DOTALL,
 )
-"""What may stand around such a word."""
+"""Words that may surround such a word."""
 TOO, SO = re.compile(r"\b(?:too|zu)\b"), re.compile(r"\bso\b")
 
 

@@ -46,25 +46,25 @@ TOO = re.compile(
     r"(?:(?:many|much|viele?|de|много|dużo|fazla)\s+)?",
     re.IGNORECASE,
 )
-"""What says that an answer has more of something than it should."""
+"""Words that say that an answer has more of something than it should."""
 ENOUGH = re.compile(
     r"(?:(?:that|this|it|das|es)\s+)?(?:(?:is|was|ist|war)\s+)?(?:(?:much|far|way|etwas|viel)\s+)?(?:"
     r"(?:not (?:nearly )?enough|too (?:few|little)|nicht gen(?:ug|ügend)|zu wenige?)\s+(?P<lacks>\w.*)"
     r"|(?:not|nicht)\s+(?P<less>\w.*?)\s+(?:enough|genug))",
     re.IGNORECASE,
 )
-"""What says that an answer has less of something than it should."""
+"""Words that say that an answer has less of something than it should."""
 LESS = re.compile(r"(?:less|fewer|weniger|moins d|menos|meno|меньше|mniej|daha az)\b", re.IGNORECASE)
-"""What asks for less of something: who prefers that doesn't want none of it."""
+"""Words that ask for less of something, but not for none of it."""
 _PLEASE = r"(?:please|pls|bitte|s['’]il (?:te|vous) pla[iî]t|por favor|per favore)"
 POLITE = re.compile(rf"^(?:{_PLEASE}[\s,]+)?(?:(?:be|sei|seid)\s+)?|[\s,]+{_PLEASE}[.!]*$", re.IGNORECASE)
-"""What people add to be polite."""
+"""Words that people add to be polite."""
 ENDING = re.compile(
     r"(?!(?:جيد|رائع|ممتاز|مفيد|واضح|جميل)ة?\s)(\w.*?)\s?"
     r"(?:(?P<too>[はが]?(?:すぎ(?:る|ます|です)?|過ぎる?)|\s(?:جد(?:ا|اً|ًا)|للغاية|أكثر من اللازم))"
     r"|[はが]?(?:なし|不要|やめて)|없이|빼고)$"
 )
-"""What says so at the end, in Japanese, Korean and Arabic."""
+"""Words that say so at the end, in Japanese, Korean and Arabic."""
 PREFER = re.compile(r"^(?:prefer|more|mehr|plus de|más|больше|więcej|daha çok)\s+", re.IGNORECASE)
 NOT_A_PATTERN = (
     f"Name what you like in words: 3 to {PATTERN_LENGTH} letters or digits, no other characters: "
@@ -118,7 +118,7 @@ TAGS = {
 """The tags by the name in their button's data. Opposites share a pattern, so that they cancel each other."""
 KNOWN_TYPES = {tag.pattern.pattern: tag.pattern.type for tag in TAGS.values()}
 LAST_SIGNS, EMOJI = " .!?…。！？\ufe0f", ("So", "Sk", "Cf")
-"""What the end of a pattern loses: signs, and the categories of what emoji consist of."""
+"""What is removed from the end of a pattern: punctuation, and the Unicode categories of emoji."""
 DIGIT = re.compile(r"\d")
 SAME_PATTERN = 0.85
 """How similar each word of a pattern must be to one of a known pattern, whose name it then takes."""

@@ -24,7 +24,7 @@ from relay.memory.reminders.vague import (
 from relay.memory.reminders.zone_names import names_zone
 
 NAME_LETTERS = 5
-"""The least letters of a word that may be a misspelt day."""
+"""The fewest letters of a word that may be a misspelt day."""
 SHORT_LETTERS = 2
 """Abbreviations of so many letters, without a full stop, are mostly other words: so, do."""
 ALIKE = 0.8

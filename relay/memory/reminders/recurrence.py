@@ -33,17 +33,17 @@ NEAR = timedelta(hours=25)
 """The farthest that a time moved by a clock change can be from its time by the rule, with a day to spare."""
 
 DAY_HOURS = (8, 21)
-"""The hours of the day, the last excluded, to which reminders keep that name none."""
+"""Reminders that name no hours are limited to these hours of the day; the last is excluded."""
 ROUND_THE_CLOCK = timedelta(hours=6)
-"""Rules with steps from here on count the night: a medicine every 8 hours."""
+"""Rules with steps this long include the night: a medicine every 8 hours."""
 
 OFTEN = timedelta(minutes=61)
-"""A stored rule with steps from here on stays as it is when it is resumed: at night, it may be a medicine."""
+"""A stored rule with steps this long is not limited to the day when it is resumed: it may be a medicine."""
 
 OWN_HOURS = frozenset(("BYHOUR", "BYSETPOS"))
-"""Parts with which a rule is not limited to the day: its hours are named, or it takes none."""
+"""Rules with one of these parts are not limited to the day: their hours are named, or they take none."""
 SOON = timedelta(days=1)
-"""What ends so soon after its start counts the night: every hour until 23:00, 3 times."""
+"""Rules that end this soon after their start include the night: every hour until 23:00, 3 times."""
 
 NEVER = "That day never comes. For the last day of each month, write: every month on the 31st 9:00."
 

@@ -38,7 +38,7 @@ POLITE = re.compile(
     r"|(?<!i )(?<!we )\bmiss\b(?! you)|\bне страшно|\bsin miedo|\bniente paura|\bsem medo|\bnie szkodzi",
     re.IGNORECASE,
 )
-"""What sounds like a feeling and is none: greetings, and what comforts somebody or asks them to excuse something."""
+"""Phrases that sound like a feeling but aren't one: greetings, words of comfort, apologies."""
 ACKNOWLEDGEMENT = """
 exactly right|that's right|that is right|spot on|you nailed it|well done|that worked|it worked|it works|solved|exactly|
 correct|precisely|good job|nicely done|great job|great work|excellent work|couldn't agree more|

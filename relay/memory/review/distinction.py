@@ -110,9 +110,9 @@ def difference(one: str, other: str) -> tuple[str, str]:
 
 
 def tell_apart(one: str, other: str) -> bool:
-    """Tests whether two facts differ in a distinguishing word, so that neither may stand for both. If only a few words
-    of a sentence changed, each of these that may be a name distinguishes, even the first word. Other words, such as
-    synonyms, are the model's to judge, unless they are in a language whose words aren't known."""
+    """Tests whether two facts differ in a distinguishing word, so that neither can replace the other. If only a few
+    words of a sentence changed, each of these that may be a name distinguishes, even the first word. Other words, such
+    as synonyms, are the model's to judge, unless they are in a language whose words aren't known."""
     if loses(one, other) or loses(other, one):
         return True
     return bool(_find_changed_names(one, other))

@@ -17,7 +17,7 @@ WISH = (
     r"(?:\w+ ){0,2}(?:question|request|suggestion|doubt|idea|feeling|favou?r|moment|minute|frage|bitte|wunsch|idee"
     r"|vorschlag|gefühl|вопрос|просьба|идея)"
 )
-"""What somebody has who is about to ask for something."""
+"""What people have when they are about to ask for something."""
 PATTERNS = [
     (
         "decision",

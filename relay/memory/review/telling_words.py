@@ -186,8 +186,7 @@ przed po / więcej mniej / starszy młodszy / starsza młodsza / wcześniej pó�
 önce sonra / büyük küçük / gelecek geçen bu / üst alt / kırmızı mavi yeşil sarı siyah beyaz /
 قبل بعد / أكثر أقل / أكبر أصغر / القادم الماضي هذا / فوق تحت / داخل خارج
 """
-"""Groups of words. One in the place of another of its group says something else. With a hyphen: in each form
-(nächste)."""
+"""Groups of words. Replacing one by another of its group changes the meaning. With a hyphen: in each form (nächste)."""
 
 
 def _find_groups() -> dict[str, list[tuple[int, int]]]:

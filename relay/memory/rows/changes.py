@@ -30,7 +30,7 @@ class MemoryChange:
     the last second of the day."""
 
     reminded: bool = False
-    """A reminder is set for the memory that was reworded, replaced or forgotten. It stays as it is."""
+    """A reminder is set for the memory that was reworded, replaced or forgotten. The reminder is not changed."""
 
     @property
     def waits(self) -> bool:

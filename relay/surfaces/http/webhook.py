@@ -26,7 +26,7 @@ BODY_SECONDS = 10.0
 """How long a body may take to arrive, in seconds."""
 STOP_SECONDS = 5.0
 MOST_AT_ONCE = 100
-"""How many updates to take at a time; Telegram sends the others again a moment later."""
+"""How many updates to take at a time; Telegram sends the others again soon after."""
 
 
 class Webhook:

@@ -20,7 +20,7 @@ HOURS_OF_DAY = tuple(range(LAST_HOUR))
 SPAN = re.compile(r"(\d[\d:.]*(?:am|pm|uhr|h)?)[-–—](\d[\d:.]*(?:am|pm|uhr|h)?)")
 """The first and the last hour in one word: 9-18."""
 MARKED = re.compile(r":|am|pm|uhr|h")
-"""What shows that numbers are hours."""
+"""A mark that shows that a number is an hour."""
 MOST_WORDS = 300
 """How many words of a text are searched for hours."""
 

@@ -18,7 +18,7 @@ First = Annotated[int, Field(alias="from")]
 
 @frozen(kw_only=True)
 class VersionRow:
-    """A row of a version, which stands for one or several messages."""
+    """A row of a version, which covers one or several messages."""
 
     role: str
     text: str
@@ -58,7 +58,7 @@ class KeepitCounts:
 
 @frozen
 class Since:
-    """What a version lacks that its session has by now."""
+    """What a version lacks that its session now has."""
 
     messages: int = 0
     changes: int = 0
@@ -137,7 +137,7 @@ class OpenedVersion:
     version: Version
     rows: tuple[VersionRow, ...]
     left_out: int
-    """How many messages of its range no row stands for."""
+    """How many messages of its range have no row."""
 
     @property
     def text(self) -> str:

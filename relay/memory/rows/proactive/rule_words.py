@@ -18,7 +18,7 @@ CHOOSING = {"BYSETPOS", "BYMONTHDAY"}
 
 def say_rule(rule: str, start: datetime, zone: str = "") -> str:
     """Says how often a rule comes: every day at 8:00; empty: once. `start`: its first time, local. `zone`: named with
-    the time of day. A rule that can't be put into words is shown as it is."""
+    the time of day. A rule that can't be put into words is shown unchanged."""
     if not rule:
         return ""
     parts = dict(part.partition("=")[::2] for part in rule.split(";"))

@@ -63,7 +63,7 @@ class Preference:
     new: bool = False
     """Its person has not been told that it applies."""
     name: str = field(init=False, compare=False)
-    """The pattern under which its acts are counted: less irony, for who prefers more irony by now."""
+    """The pattern under which its acts are counted: less irony, for a person who now prefers more irony."""
 
     def __post_init__(self) -> None:
         shown, polarity = as_shown(self.pattern, self.polarity)

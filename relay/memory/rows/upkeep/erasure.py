@@ -26,7 +26,7 @@ class ErasedCounts:
     edited: int = 0
     """Messages of Relay that were edited in chats."""
     left: int = 0
-    """Messages of Relay that Telegram kept as they are."""
+    """Messages of Relay that Telegram refused to change."""
 
 
 @frozen

@@ -93,7 +93,7 @@ async def is_overheard(messenger: Messenger, bot_id: int, owner_id: int | None, 
 
 async def correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int) -> None:
     """Makes the messages of a turn say what has become of its changes to memory and of what it set; safe to repeat.
-    What Telegram no longer changes stays as it is. Reads the messages again for each try."""
+    Messages that Telegram no longer edits stay unchanged. Reads the messages again for each try."""
     await repeat_until_answered(partial(_correct, store, messenger, bot_id, turn_id))
 
 
@@ -126,12 +126,12 @@ async def _correct(store: Store, messenger: Messenger, bot_id: int, turn_id: int
 
 
 def with_current_lines(request: Request, changes: Sequence[MemoryChange]) -> Request:
-    """Returns a message that says what is true now of changes that it shows. Pure."""
+    """Returns a message with the present state of the changes that it shows. Pure."""
     return with_lines(request, former_lines(changes))
 
 
 def lines_of_others(found: ShownChanges) -> list[tuple[re.Pattern[str], str]]:
-    """Returns what a message may still say about what a turn set, as patterns, each with what is true now. Pure."""
+    """Returns patterns for what a message may still say about what a turn set, each with the present state. Pure."""
     now = datetime.now(UTC)
     lines = [(former_line(one), made_line(one, now)) for one in list_told(found)]
     if found.kept is not None:
@@ -147,7 +147,7 @@ def list_told(found: ShownChanges) -> list[ToldReminder]:
 
 
 def with_lines(request: Request, lines: Sequence[tuple[re.Pattern[str], str]]) -> Request:
-    """Returns a message in whose line other words take the place of what the patterns match. Pure."""
+    """Returns a message whose line has other words in place of what the patterns match. Pure."""
     for former, line in lines:
         text, offsets = request["text"], utf16_offsets(request["text"])
         matches = list(former.finditer(text))

@@ -72,8 +72,8 @@ async def describe_trouble(services: Services, turn: ClaimedTurn, line: str, wha
 
 
 def describe_refused(turn: ClaimedTurn, message: QueuedMessage, reason: str) -> list[Message]:
-    """Returns what a person is told in their own chat about a reminder that Telegram refused in a group, as when its
-    topic was deleted. Nothing for other messages."""
+    """Returns what a person is told in their own chat about a reminder that Telegram refused in a group, for example
+    because its topic was deleted. Nothing for other messages."""
     if not message.reminders or message.chat_id >= 0:
         return []
     text = f"⚠️ I couldn't remind you in the group: {escape_markdown(reason)}\n\n{message.text}"

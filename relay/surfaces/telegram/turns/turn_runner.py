@@ -98,7 +98,7 @@ class TurnRunner:
         to = self.connection
         while True:
             if not admin:
-                turn = replace(turn, linked_to=None)  # only an admin lends their memory, as long as they are one
+                turn = replace(turn, linked_to=None)  # only an admin can lend their memory, while they are one
             understood = await understand(turn, to.bot, to.groups, to.messenger, self.engine.store)
             if understood.wanted:
                 understood = with_model(understood, self.services, admin)
@@ -202,7 +202,8 @@ class TurnRunner:
     async def _deliver_told(
         self, turn: ClaimedTurn, chat: Chat, told: ControlResult, stop: asyncio.Event | None = None
     ) -> bool:
-        """Delivers what is no answer. Stores whose memory it shows in a group, in case another process delivers it."""
+        """Delivers a reply that is not an answer. Stores whose memory it shows in a group, in case another process
+        delivers it."""
         owner_id = told.space.owner_id if told.space and not chat.private else None
         return await self._deliver(turn, told.parts, stop, self._readers(turn, chat, told.space), owner_id)
 
