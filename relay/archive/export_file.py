@@ -216,7 +216,7 @@ def owner_of(row: RawRow) -> Owner | None:
 
 
 class ImportRefused(RelayError):
-    """An export can't be imported as it is."""
+    """This export can't be imported."""
 
 
 def read_linked_rows(path: Path, rows: Iterator[RawRow]) -> Iterator[tuple[RawRow, RowLinks]]:

@@ -20,10 +20,10 @@ from relay.memory.preferences.attribution import Attributor
 SWEEP_MINUTES = 3
 """How many minutes pass between checks of each kind, besides those when a job becomes due."""
 DAILY_SECONDS = 6 * 3600
-"""A daily job does not run again within this time, in any process. Short enough for a job that was made up for during
-the day to run at its hour the next night."""
+"""A daily job does not run again within this time, in any process. Short enough that a job that ran late, during the
+day, still runs at its hour the next night."""
 MISSED_SECONDS = 26 * 3600
-"""After this time a daily job runs at any hour: Relay was not running at the job's."""
+"""After this time a daily job runs at any hour: Relay was not running at the job's own."""
 MISSED_MINUTES = 60
 """How many minutes pass between checks for that."""
 

@@ -18,7 +18,7 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 BUDGET_SECONDS = 600.0
-"""How many seconds to wait before checking a job again whose payer's budget is used up."""
+"""How many seconds to wait before checking again a job whose payer's budget is used up."""
 LONGEST_REST = 60.0
 """The longest pause in seconds while the model is busy."""
 LEAST_REST = 0.2

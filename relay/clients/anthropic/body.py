@@ -13,7 +13,7 @@ from relay.core.models import Block
 
 
 def encode_body(body: Mapping[str, Any]) -> bytes:
-    """Encodes the request as JSON. Inserts base64 as it is: scanning megabytes of it for characters to escape would
+    """Encodes the request as JSON. Inserts base64 unchanged: scanning megabytes of it for characters to escape would
     block the loop."""
     mark = f"placeholder of a file {secrets.token_hex(16)}"
     files: list[bytes] = []

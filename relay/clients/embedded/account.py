@@ -34,7 +34,7 @@ class Account:
 
     @classmethod
     def for_cluster(cls, cluster: Path) -> Account:
-        """Return the user to run the server of `cluster` as. Root runs it as the owner of the directory. The owner
+        """Returns the user to run the server of `cluster` as. Root runs it as the owner of the directory. The owner
         decides, not the name: a new container may give `SYSTEM_USER` another number, and an operator may use sudo on an
         ordinary user's data. Raises DatabaseError if no user can be created."""
         if sys.platform == "win32" or os.geteuid() != 0:
@@ -44,7 +44,7 @@ class Account:
         return cls(*_system_user())
 
     def subprocess_options(self) -> dict[str, Any]:
-        """Return the arguments that make `subprocess` start a program as this user, with a minimal environment. PG…
+        """Returns the arguments that make `subprocess` start a program as this user, with a minimal environment. PG…
         variables would change the server's behaviour, and it must not see Relay's keys and tokens."""
         passed = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP", "HOME")
         environment = {name: os.environ[name] for name in passed if name in os.environ}
@@ -56,12 +56,12 @@ class Account:
         return options
 
     def give(self, path: Path) -> None:
-        """Make this user the owner of `path`."""
+        """Makes this user the owner of `path`."""
         if sys.platform != "win32" and self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def open_way(self, directories: Iterable[Path]) -> None:
-        """Let only this user pass through `directories`, without reading them. If the file system has no access lists,
+        """Lets only this user pass through `directories`, without reading them. If the file system has no access lists,
         everyone gets the search bit, and the log says where."""
         for directory in directories:
             status = directory.stat()
@@ -76,7 +76,7 @@ class Account:
                 )
 
     def open_programs(self, package: Path) -> None:
-        """Let this user run the wheel's programs, even if pip installed it under a umask of 077."""
+        """Lets this user run the wheel's programs, even if pip installed it under a umask of 077."""
         if self.uid is None:
             return
         self.open_way(package.parents)
@@ -90,13 +90,13 @@ class Account:
 
 
 def make_data_dir(path: Path) -> None:
-    """Create Relay's directory if missing: private, and for root passable (the embedded server runs as another user).
+    """Creates Relay's directory if missing: private, and for root passable (the embedded server runs as another user).
     Raises SettingsError as `make_directory` does."""
     make_directory(path, "RELAY_DATA_DIR", 0o711 if sys.platform != "win32" and os.geteuid() == 0 else 0o700)
 
 
 def make_directory(path: Path, setting: str, mode: int = 0o700) -> None:
-    """Create the directory that `setting` names if missing. Raises SettingsError if Relay can't write to it, or
+    """Creates the directory that `setting` names if missing. Raises SettingsError if Relay can't write to it, or
     DatabaseUnavailable if there is no room, which no other setting has to change."""
     try:
         if not path.exists():
@@ -112,7 +112,7 @@ def make_directory(path: Path, setting: str, mode: int = 0o700) -> None:
 
 
 def open_private(path: Path, flags: int = os.O_RDWR) -> int:
-    """Open `path`, created with mode 0600 if missing, and return its descriptor. Follows no symbolic links. If root
+    """Opens `path`, created with mode 0600 if missing, and returns its descriptor. Follows no symbolic links. If root
     creates it in another user's directory, it belongs to that user, who can then continue without root."""
     try:
         return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
@@ -125,7 +125,7 @@ def open_private(path: Path, flags: int = os.O_RDWR) -> int:
 
 
 def write_private(path: Path, text: str, account: Account) -> None:
-    """Write `path` (mode 0600, owned by `account`) atomically and durably."""
+    """Writes `path` (mode 0600, owned by `account`) atomically and durably."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -141,7 +141,7 @@ def write_private(path: Path, text: str, account: Account) -> None:
 
 
 def claim_directory(directory: Path, account: Account) -> None:
-    """Create a private directory for `account` in a public place, or verify that nobody else created it."""
+    """Creates a private directory for `account` in a public place, or verifies that nobody else created it."""
     try:
         directory.mkdir(mode=0o700)
         account.give(directory)

@@ -23,7 +23,7 @@ from relay.core.private_files import sync_folder
 from relay.core.program import RELAY
 
 LOG_LIMIT = 10 * 1024 * 1024
-"""The size of a log, in bytes, from which on it is renamed (to postgres.log.1) when the server starts."""
+"""A log of at least this size, in bytes, is renamed (to postgres.log.1) when the server starts."""
 SOCKET_LIMIT = 103
 """The longest address of a Unix socket on any system, in bytes (104 with its terminating zero on macOS)."""
 PORT = 5432
@@ -50,18 +50,18 @@ class Cluster:
         self._account = Account()
 
     def prepare(self) -> None:
-        """Find out which user the server runs as, and give that user access to the directory and the programs."""
+        """Finds out which user the server runs as, and gives that user access to the directory and the programs."""
         self._account = Account.for_cluster(self.path)
         self._account.open_way(self.path.parents)
         self._account.open_programs(self._package)
 
     @property
     def exists(self) -> bool:
-        """Return whether the set-up was completed."""
+        """Returns whether the set-up was completed."""
         return self.path.exists()
 
     def set_up(self, lock: int) -> None:
-        """Create the cluster beside its place and move it there; remove what an interrupted set-up left. initdb and
+        """Creates the cluster beside its place and moves it there; removes what an interrupted set-up left. initdb and
         the single-user server inherit `lock`, so if Relay is killed, the next set-up waits for them. Takes seconds.
         Raises DatabaseError."""
         work = self.path.with_name("postgres.new")
@@ -77,7 +77,7 @@ class Cluster:
             shutil.rmtree(work, ignore_errors=True)
 
     def launch(self, lock: int) -> subprocess.Popen[bytes] | None:
-        """Start the server process, which inherits `lock`, and return it without waiting until it is ready. No earlier
+        """Starts the server process, which inherits `lock`, and returns it without waiting until it is ready. No earlier
         server may be alive. The process outlives this one. Raises DatabaseError."""
         self._upgrade_extensions(lock)
         self._write_settings()
@@ -99,7 +99,7 @@ class Cluster:
             os.close(output)
 
     def shut_down(self, mode: str, timeout: int) -> bool:
-        """Stop the server (`mode` is pg_ctl's: fast, immediate) and return whether it ended in `timeout` seconds."""
+        """Stops the server (`mode` is pg_ctl's: fast, immediate) and returns whether it ended in `timeout` seconds."""
         command = [self._program("pg_ctl"), "-D", str(self.path), "-s", "-w", "-m", mode, "-t", str(timeout), "stop"]
         try:
             options = self._account.subprocess_options()
@@ -113,7 +113,7 @@ class Cluster:
         return True
 
     def is_served(self) -> bool:
-        """Return whether the process that postmaster.pid names is alive and serves this directory. Process ids are
+        """Returns whether the process that postmaster.pid names is alive and serves this directory. Process ids are
         reused, so this checks the process's working directory."""
         fields = self._postmaster()
         if not fields or not fields[0].strip("-").isdigit():
@@ -132,7 +132,7 @@ class Cluster:
             return False
 
     def accepts(self) -> bool:
-        """Return whether the server is ready and takes our password. Raises DatabaseError if it never will."""
+        """Returns whether the server is ready and takes our password. Raises DatabaseError if it never will."""
         if (self._postmaster() + [""] * 8)[7].strip() != "ready":
             return False  # connecting to a starting server would only fill its log
         import psycopg  # slow to import, and not needed while a new cluster is created
@@ -150,7 +150,7 @@ class Cluster:
         return True
 
     def url(self, role: str = "relay") -> str:
-        """Return the connection URL for `relay` (role and database), or of the superuser `postgres`."""
+        """Returns the connection URL for `relay` (role and database), or of the superuser `postgres`."""
         password = self._passwords()["relay" if role == "relay" else "superuser"]
         if sys.platform == "win32":
             port = (self._postmaster() + [""] * 4)[3]
@@ -158,7 +158,7 @@ class Cluster:
         return f"postgresql://{role}:{password}@/relay?port={PORT}&host={quote(str(self._socket_directory()), safe='')}"
 
     def explain(self, output: str) -> DatabaseError:
-        """Return the error for a program of PostgreSQL that failed with `output`, as a sentence a person can act on."""
+        """Returns the error for a program of PostgreSQL that failed with `output`: a sentence a person can act on."""
         lines = [line for line in output.splitlines() if any(word in line for word in ("FATAL", "PANIC", "error:"))]
         details = [line for line in output.splitlines() if "DETAIL:" in line]
         lines = lines or [line for line in output.splitlines() if line.strip()]
@@ -180,7 +180,7 @@ class Cluster:
         return DatabaseUnavailable(f"PostgreSQL did not start: {reason or 'it gave no reason.'} See {self.log}")
 
     def _make(self, work: Path, lock: int) -> Path:
-        """Create a complete cluster in `work`, not necessarily synced to disk, and return its path."""
+        """Creates a complete cluster in `work`, not necessarily synced to disk, and returns its path."""
         passwords = {"superuser": secrets.token_urlsafe(32), "relay": secrets.token_urlsafe(32)}
         write_private(work / "password", passwords["superuser"], self._account)
         new = work / "cluster"
@@ -219,7 +219,7 @@ class Cluster:
             raise self.explain(result.stderr + result.stdout)
 
     def _run_sql(self, cluster: Path, database: str, statements: list[str], lock: int) -> None:
-        """Run SQL as superuser on a stopped cluster. This server opens no socket and ends with its input."""
+        """Runs SQL as superuser on a stopped cluster. This server opens no socket and ends with its input."""
         command = ["postgres", "--single", "-j", "-c", "exit_on_error=on", "-c", "log_checkpoints=off"]
         if cluster != self.path:
             command.insert(2, "-F")  # not synced yet: it is synced as a whole before the rename
@@ -227,7 +227,7 @@ class Cluster:
         self._run([*command, "-D", str(cluster), database], lock, text)
 
     def _fingerprint(self) -> str:
-        """Return a hash of what the extensions' set-up depends on: our SQL and their versions in the wheel."""
+        """Returns a hash of what the extensions' set-up depends on: our SQL and their versions in the wheel."""
         folder = self._package / "pginstall/share/extension"
         parts = [*extension_sql(), *((folder / f"{name}.control").read_text() for name in EXTENSIONS)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -248,14 +248,14 @@ class Cluster:
         return passwords
 
     def _postmaster(self) -> list[str]:
-        """Return the lines of postmaster.pid: pid, directory, start, port, socket directory, host, memory, status."""
+        """Returns the lines of postmaster.pid: pid, directory, start, port, socket directory, host, memory, status."""
         try:
             return (self.path / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             return []
 
     def _socket_directory(self) -> Path:
-        """Return the socket's directory: the private cluster. If that path is too long (or libpq would read it as a
+        """Returns the socket's directory: the private cluster. If that path is too long (or libpq would read it as a
         list), a directory in /tmp with the same name at every start, so that URLs stay valid."""
         if len(os.fsencode(self.path / f".s.PGSQL.{PORT}")) <= SOCKET_LIMIT and not set(str(self.path)) & set(",\"'"):
             return self.path
@@ -277,7 +277,7 @@ class Cluster:
         write_private(self.path / "postgresql.conf", text, self._account)
 
     def _forget_dead_server(self) -> None:
-        """Let a server start even if another program of the same user now has a dead server's process id. Keeps
+        """Lets a server start even if another program of the same user now has a dead server's process id. Keeps
         postmaster.pid, because it also tells PostgreSQL whether the shared memory is still in use."""
         for name in (f".s.PGSQL.{PORT}", f".s.PGSQL.{PORT}.lock"):
             (self._socket_directory() / name).unlink(missing_ok=True)

@@ -49,7 +49,7 @@ log_timezone = 'UTC'
 
 
 def extension_sql() -> list[str]:
-    """Return idempotent SQL: extensions outside `public`, as on Supabase. The path omits `"$user"`, which is `relay`
+    """Returns idempotent SQL: extensions outside `public`, as on Supabase. The path omits `"$user"`, which is `relay`
     here and something else there: a missing schema name would fail only there."""
     statements = [
         "CREATE SCHEMA IF NOT EXISTS extensions",

@@ -47,7 +47,7 @@ class Instance:
 
 
 def in_use(data_dir: Path) -> bool:
-    """Return whether any Relay runs on a data directory now. Creates nothing there. Raises SettingsError if it can't
+    """Returns whether any Relay runs on a data directory now. Creates nothing there. Raises SettingsError if it can't
     tell."""
     for path in (data_dir / "instances").glob("*.lock"):
         lock = fasteners.InterProcessLock(path)
@@ -61,7 +61,7 @@ def in_use(data_dir: Path) -> bool:
 
 
 def _name(path: Path) -> str:
-    """Return the UUID in a file, creating it if missing."""
+    """Returns the UUID in a file, creating it if missing."""
     try:
         return str(uuid.UUID(path.read_text("ascii").strip()))
     except (OSError, ValueError):

@@ -39,7 +39,7 @@ class EmbeddedPostgres:
     """One user of the server under `data_dir`. Blocking work runs in a thread, so the event loop stays free."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Touch nothing yet. `data_dir` is RELAY_DATA_DIR. Raises DatabaseError without the wheel."""
+        """Touches nothing yet. `data_dir` is RELAY_DATA_DIR. Raises DatabaseError without the wheel."""
         self._data_dir = data_dir.expanduser().resolve()
         self._cluster = Cluster(self._data_dir)
         self._users: _FileLock | None = None
@@ -47,7 +47,7 @@ class EmbeddedPostgres:
         self._one_at_a_time = threading.Lock()
 
     async def start(self) -> str:
-        """Make sure that the server runs and return its URL, for the role `relay`, who owns the database `relay`.
+        """Makes sure that the server runs and returns its URL, for the role `relay`, who owns the database `relay`.
 
         Starts it, joins it, or, if called again while in use, restarts it if it died: the URL stays the same (not on
         Windows). A first start takes seconds; a server that replays its log, up to `PATIENCE` seconds. A cancelled
@@ -57,12 +57,12 @@ class EmbeddedPostgres:
         return await asyncio.to_thread(self._start)
 
     async def stop(self) -> None:
-        """Leave; the last user stops the server. Close your connections first. Safe to call without a start."""
+        """Leaves; the last user stops the server. Close your connections first. Safe to call without a start."""
         await asyncio.to_thread(self._stop)
 
     @property
     def superuser_url(self) -> str:
-        """Return the superuser's URL, for tests and emergencies; Relay itself never needs it. Known after a start."""
+        """Returns the superuser's URL, for tests and emergencies; Relay itself never needs it. Known after a start."""
         return self._cluster.url("postgres")
 
     def _start(self) -> str:
@@ -105,7 +105,7 @@ class EmbeddedPostgres:
 
     @contextmanager
     def _transition(self) -> Iterator[None]:
-        """Hold `start.lock`, waiting while another process starts or stops the server."""
+        """Holds `start.lock`, waiting while another process starts or stops the server."""
         lock = _FileLock(self._data_dir / "start.lock")
         try:
             deadline = time.monotonic() + PATIENCE + FAST_STOP
@@ -128,7 +128,7 @@ class EmbeddedPostgres:
         return users
 
     def _ensure_served(self) -> None:
-        """Return once the server accepts our connections; start it if no earlier one is alive."""
+        """Returns once the server accepts our connections; starts it if no earlier one is alive."""
         deadline = time.monotonic() + PATIENCE
         log_size: int | None = None
         while not (self._cluster.exists and self._cluster.accepts()):
@@ -146,7 +146,7 @@ class EmbeddedPostgres:
             time.sleep(0.005)
 
     def _is_gone(self) -> bool:
-        """Return whether no server process is alive, including one started by hand (without our lock)."""
+        """Returns whether no server process is alive, including one started by hand (without our lock)."""
         if self._process is not None:
             self._process.poll()  # reaps it
         if sys.platform == "win32":
@@ -170,7 +170,7 @@ class EmbeddedPostgres:
             lock.close()  # not unlocked: the processes that inherited it keep the lock
 
     def _shut_down(self) -> None:
-        """Stop the server, even if the next start must recover, and wait until its processes are gone."""
+        """Stops the server, even if the next start must recover, and waits until its processes are gone."""
         if not self._cluster.is_served():  # dead, or in another container, whose process ids mean nothing here
             return
         self._cluster.prepare()
@@ -204,7 +204,7 @@ class _FileLock:
         self._byte: int | None = None
 
     def acquire(self, *, shared: bool = False) -> bool:
-        """Lock, or upgrade a shared lock, and return whether it worked. If not, nothing is locked."""
+        """Locks, or upgrades a shared lock, and returns whether it worked. If not, nothing is locked."""
         if (
             sys.platform == "win32"
         ):  # Windows has no shared locks: each user locks one byte, and the last user can lock them all
@@ -229,5 +229,5 @@ class _FileLock:
             return True
 
     def close(self) -> None:
-        """Close the file. Processes that inherited the descriptor keep the lock."""
+        """Closes the file. Processes that inherited the descriptor keep the lock."""
         os.close(self.descriptor)

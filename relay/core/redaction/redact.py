@@ -14,8 +14,8 @@ SECRET = re.compile(
     | \b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}\b                          # API keys of the sk-… kind
     | \b(?:gh[pousr]|github_pat|glpat|xox[abprs])[_-][A-Za-z0-9_-]{16,}\b
     | \bAKIA[0-9A-Z]{16}\b
-    # A JSON Web Token, with what runs into it. Only from the beginning of a run: from each of its signs on, it would
-    # take the square of a text's length.
+    # A JSON Web Token, with what runs into it. Only from the beginning of a run: trying each of its characters would
+    # take quadratic time.
     | (?<![A-Za-z0-9_-])(?:[A-Za-z0-9_]*-){0,3}eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{5,}\b
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----[\s\S]*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|$)
     | \b(?:\d[ -]?){13,19}\b                                       # a card number, checked below

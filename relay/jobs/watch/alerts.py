@@ -36,7 +36,7 @@ from relay.memory.store import Store
 log = structlog.get_logger()
 
 OUTAGE = 120.0
-"""The least seconds without the database that cause an alert."""
+"""The fewest seconds without the database that cause an alert."""
 CALM = timedelta(minutes=3)
 """How long things must be fine before an incident is over."""
 FORGOTTEN = timedelta(days=2)

@@ -20,7 +20,7 @@ LARGEST = 2**20
 """The most bytes that are read from each file."""
 TOTAL = 6 * 2**20
 OF_MACS = "__MACOSX/"
-"""Where a Mac keeps what only it can read."""
+"""The folder in which a Mac keeps files that only it can read."""
 UTF8_NAME = 0x800
 LOCKED = "Its files are protected by a password, so I only see their names."
 SKIPPED = "I read the texts in it, and didn't open {others}."

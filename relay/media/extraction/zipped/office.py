@@ -189,7 +189,7 @@ def _slide_lines(slide: ElementTree.Element) -> Iterator[str]:
 
 
 def _chart_lines(chart: ElementTree.Element) -> Iterator[str]:
-    """Yields the series of a chart: its name, and each value with what it is of."""
+    """Yields the series of a chart: its name, and each value with its category."""
     for series in chart.iter(f"{CHART}ser"):
         named, names, values = (
             [value.text or "" for part in series.iterfind(f"{CHART}{tag}") for value in part.iter(f"{CHART}v")]
