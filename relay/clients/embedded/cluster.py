@@ -77,8 +77,8 @@ class Cluster:
             shutil.rmtree(work, ignore_errors=True)
 
     def launch(self, lock: int) -> subprocess.Popen[bytes] | None:
-        """Starts the server process, which inherits `lock`, and returns it without waiting until it is ready. No earlier
-        server may be alive. The process outlives this one. Raises DatabaseError."""
+        """Starts the server process, which inherits `lock`, and returns it before it is ready. No earlier server may be
+        alive. The process outlives this one. Raises DatabaseError."""
         self._upgrade_extensions(lock)
         self._write_settings()
         self._forget_dead_server()
