@@ -175,14 +175,14 @@ class Score:
 
     acts: int
     named: float
-    """Of the acts, those with a pattern that the person named."""
+    """Acts with a pattern that the person named."""
     amiss: float
-    """Those with a wrong one."""
+    """Acts with a wrong one."""
     silent: float
-    """Those with none at all."""
+    """Acts with none at all."""
     patterns: int
     of_patterns: dict[str, float]
-    """Of the patterns: named, true, wrong, unplaced (a part of wrong), typed."""
+    """Shares of the patterns: named, true, wrong, unplaced (a part of wrong), typed."""
 
 
 def score(found: Iterable[Sequence[Attribution]]) -> Score:

@@ -27,7 +27,7 @@ class Stands:
     here: bool
     last_seen: datetime
     number: int
-    """Its id. Of two equal preferences, the one with the lower id comes first."""
+    """Its id. If two preferences are equal, the one with the lower id comes first."""
 
     @property
     def order(self) -> tuple[float, float, int]:

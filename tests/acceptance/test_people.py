@@ -115,7 +115,7 @@ async def test_the_first_person_who_opens_the_claim_link_owns_the_bot(unclaimed:
     await shared_relay.tg.wait_for(lambda: menu(shared_relay, ada) >= ADMIN_COMMANDS)
     await shared_relay.asked(ada)
     await shared_relay.answered(ada, "q1")
-    # The link is used up: whoever opens it now is a stranger.
+    # The link is used up: anyone who opens it now is a stranger.
     await shared_relay.tg.say(eve, None, f"/start {nonce}")
     await told(shared_relay, eve, "private assistant")
     await told(shared_relay, ada, "Eve (id 3005) pressed Start")

@@ -1,5 +1,5 @@
 """Every page of the app over a running Relay fits, is readable, is reachable by keyboard, and sends no request to
-another origin. Whoever uses the app quickly makes fewer than the 60 requests a minute allows."""
+another origin. Even quick use of the app stays below the limit of 60 requests a minute."""
 
 from __future__ import annotations
 

@@ -275,7 +275,7 @@ async def test_a_digest_sent_off_the_record_leaves_no_message(store: Store, sql:
 async def test_a_digest_is_erased_with_what_it_was_made_from(
     store: Store, sql: Sql, driver: TurnDriver, sent: bool
 ) -> None:
-    """Whatever words it has found for it."""
+    """Even if the digest uses other words."""
     await driver.exchange(ADA, "My parrot is called Zanzibarix, a quetzalcoatlus")
     await wanted(store)
     await morning(store, sql, Writer('[{"topic": "Pets", "points": ["There is a big bird."]}]'))

@@ -213,7 +213,8 @@ PLACES = st.sampled_from(
 async def test_no_space_ever_shows_rows_of_another_space(
     driver: TurnDriver, steps: list[tuple[tuple[int, int, int], int, list[str]]], private_group: bool
 ) -> None:
-    """Every text names its space. Whatever is loaded, recalled, listed or found in a space must name that space."""
+    """Every text names its space. Every text that is loaded, recalled, listed or found in a space must name that
+    space."""
     for (owner, topic, chat), speaker, words in steps:
         user = owner or speaker
         space = private(user) if owner or (private_group and user == 11) else group(chat)

@@ -147,7 +147,7 @@ class TurnDriver:
         return found
 
     async def close(self, turn: ClaimedTurn) -> None:
-        """Ends a turn without sending anything, and indexes its texts, which otherwise happens a moment later."""
+        """Ends a turn without sending anything, and indexes its texts, which otherwise happens soon after."""
         await self.store.deliver(turn, BOT.id, [])
         await self.store.store_sent(turn, [], True)
         await self.store.index_due(50)

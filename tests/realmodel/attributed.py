@@ -1,6 +1,6 @@
 """`python -m tests.realmodel.attributed [N] [--weights FILE]`: how well a small model tells why an answer is liked.
 
-Of N labelled acts (124; fewer are a sample, the same each time) Relay's own prompt asks, and what Relay takes from the
+Relay's own prompt asks about N labelled acts (124; fewer are a sample, the same each time). What Relay takes from the
 answer is compared with what a person would name. SmolLM2-135M, or another model that reads ChatML. Needs
 `scripts/real-model`.
 """

@@ -13,7 +13,7 @@ WARM = 0.25
 LEVEL = 0.375
 """From the warm-up's end until here is the level that the second half is compared with."""
 MOST_FUNCTIONS = 12
-"""Of so many functions the report tells what they took."""
+"""The report lists the time of this many functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ BOUNDS = {
     "data_files": Bound(0.05, 3), "relay_queue_updates": Bound(0.05, 2), "median_ms": Bound(0.25, 20),
     "p95_ms": Bound(0.25, 100), "bot_cpu_ms": Bound(0.25), "postgres_cpu_ms": Bound(0.25),
 }  # fmt: skip
-"""Whatever sinks is flat too. What is not here is only told."""
+"""A value that sinks counts as flat, too. Values that are not listed here are only reported."""
 
 
 @dataclass(frozen=True, slots=True)
