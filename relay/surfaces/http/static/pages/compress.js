@@ -60,7 +60,7 @@ function Form({ one, defaults, source: given }) {
         ${keepit === "decay" && html`<${Text} label="Sessions ago" hint="Empty: its real place. The longer ago, the less survives." inputmode="numeric" type="number" min="1" value=${distance} onInput=${setDistance} />`}</>
       <${Card} title="Made by"><${Segmented} label="Model" hidden value=${how} onChange=${setHow} options=${[["small", "Small model"], ["big", "Big model"], ["extract", "None, free"]]} />
         ${sources.length > 0 && html`<${Select} label="Made from" value=${source} onChange=${setSource} options=${[["", "The original"], ...sources.map((each) => [each.versionId, each.name])]} hint="Each pass loses something, so the original is best." />`}
-        <${Text} label="First messages that stay as they are" inputmode="numeric" type="number" min="0" value=${skip} onInput=${setSkip} />
+        <${Text} label="First messages kept unchanged" inputmode="numeric" type="number" min="0" value=${skip} onInput=${setSkip} />
         <${Switch} label="Make it even if the same version exists" checked=${again} onChange=${setAgain} /></>
     </div>
     <${Preview} of=${preview} total=${one.originalTokens} make=${make} />

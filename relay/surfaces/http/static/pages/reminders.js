@@ -138,7 +138,7 @@ function Calendar() {
     if (!document.execCommand("copy")) throw new Error("I can't copy here. The address is selected; copy it yourself.");
     toast("Copied.");
   };
-  return html`<${Card} title="Calendar" text="Calendar apps can read your reminders at a private address. Whoever has it can see them."
+  return html`<${Card} title="Calendar" text="Calendar apps can read your reminders at a private address. Anyone with it can see them."
       actions=${html`<${Button} onClick=${open}>${feed.data?.token ? "New address" : "Make an address"}</>${feed.data?.token && html`<${Button} kind="danger" onClick=${close}>Remove it</>`}`}>
     ${address && html`<${Text} label="Address, shown once" value=${address} readonly onInput=${() => {}} onFocus=${(event) => event.currentTarget.select()} />
       <div class="actions"><${Button} small icon="check" onClick=${copy}>Copy</></div>`}

@@ -40,7 +40,7 @@ export function Parts({ parts, planned, states, change }) {
     if (to !== at) move(at, to);
   };
   const grab = (event, id) => {
-    // The list stays where it is. A handle moves in the page, and would lose the pointer.
+    // The list keeps the pointer. A handle moves in the page, and would lose it.
     box.current.setPointerCapture(event.pointerId);
     setDragged(id);
   };
