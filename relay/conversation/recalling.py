@@ -55,7 +55,7 @@ async def recall_for_turn(engine: Engine, incoming: Incoming) -> Recalled:
     except DatabaseError as error:
         if type(error) is not DatabaseError:  # such as TurnLost: the turn itself can't go on
             raise
-        log.warning("answering without what was found", error=str(error))
+        log.warning("recall failed; answering without it", error=str(error))
         return Recalled([], query)
 
 

@@ -38,7 +38,7 @@ class Voices:
             try:
                 return await self._as_note(await voice.speak(text, language))
             except VoiceUnavailable as error:
-                log.warning("not said aloud", voice=type(voice).__name__, error=str(error))
+                log.warning("a voice failed", voice=type(voice).__name__, error=str(error))
                 first = first or error
         raise first or VoiceUnavailable()
 
@@ -49,7 +49,7 @@ class Voices:
         try:
             told, (content,) = await self.extractor.open("opus", sound.content)
         except MediaRefused as error:
-            log.warning("sent as it is, not as Opus", error=str(error))
+            log.warning("sound not converted to Opus", error=str(error))
             return sound
         return Sound(content, "audio/ogg", told["seconds"])
 

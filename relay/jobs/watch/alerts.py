@@ -205,6 +205,6 @@ async def say_unstored(messenger: Messenger, chat_id: int, text: str, topic_id: 
     try:
         await messenger.call("sendMessage", chat_id=chat_id, **topic, text=text, disable_notification=silent)
     except MessengerError as error:
-        log.warning("not said", chat_id=chat_id, error=type(error).__name__)
+        log.warning("message not sent", chat_id=chat_id, error=type(error).__name__)
         return False
     return True

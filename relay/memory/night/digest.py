@@ -81,7 +81,7 @@ async def end_digest(store: Store, group_id: int | None, user_id: int | None, ad
     `group_id`: None for a person's own digest, which stays."""
     if group_id is None or user_id in admins:
         return False
-    log.info("a digest ends: no admin wants it", chat_id=group_id)
+    log.info("digest turned off: no admin wants it", chat_id=group_id)
     await store.want_digest(Space("group", chat_id=group_id), None)
     return True
 
@@ -193,7 +193,7 @@ async def tell_morning(batch: BatchModel, bot_id: int, admins: Callable[[], Coll
     except (RelayError, TimeoutError) as error:
         if not work.reminders:
             raise
-        log.warning("a morning without a digest", space_id=work.day.space_id, error=str(error))
+        log.warning("the morning digest only lists what is due", space_id=work.day.space_id, error=str(error))
         through = None
     due = due_today(work.reminders, zone, work.now)
     notice = day_notice(batch, work.day, topics, due, [one.id for one in work.reminders])

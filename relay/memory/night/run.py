@@ -75,7 +75,7 @@ async def run_night(store: Store, phases: Sequence[Phase]) -> dict[str, PhaseRes
             told[phase.name] = {"failed": type(error).__name__}
         await store.end_phase(night.id, phase.name, told[phase.name])
     await store.end_night(night.id)
-    log.info("slept", night=night.id, **{name: str(done) for name, done in told.items()})
+    log.info("night done", night=night.id, **{name: str(done) for name, done in told.items()})
     if failed := [f"{name}: {done['failed']}" for name, done in told.items() if "failed" in done]:
         raise NightFailed(" ".join(failed))
     return told

@@ -53,10 +53,10 @@ async def _check_one(settings: Settings, name: str, setting: str, model: str) ->
 
 
 async def warn_of_model(settings: Settings) -> None:
-    """Logs a warning if the model can't be used as it is set up, or with this account."""
+    """Logs a warning if the model can't be used with these settings or this account."""
     try:
         await model_answers(settings, settings.model)
     except (ModelAccountError, ModelMisconfigured) as error:
-        log.warning("the model will not answer", error=str(error))
+        log.warning("the model can't be used", error=str(error))
     except ModelError:
         pass  # that may pass
