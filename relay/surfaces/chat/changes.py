@@ -153,7 +153,7 @@ def failure_line(failure: Failure) -> str:
 
 
 def former_lines(changes: Sequence[MemoryChange]) -> list[tuple[re.Pattern[str], str]]:
-    """Returns what a message may still say about changes, as patterns, each with what is true now."""
+    """Returns patterns for what a message may still say about changes, each with the present state."""
     forgets = [one for one in changes if one.action == "forget"]
     found: list[tuple[re.Pattern[str], str]] = []
     if len(forgets) > 1 and not candidates(changes):
@@ -174,7 +174,7 @@ def former_lines(changes: Sequence[MemoryChange]) -> list[tuple[re.Pattern[str],
 
 
 def current_rows(changes: Sequence[MemoryChange], turn_id: int, shown: Rows) -> list[list[Button]]:
-    """Returns the buttons of a message that shows a turn's changes, open or closed as they are."""
+    """Returns the buttons of a message that shows a turn's changes, open or closed as before."""
     kinds = [decode(one.callback_data or NOTHING) for row in shown for one in row]
     opened = any(isinstance(one, CloseChanges) for one in kinds)
     keeps = any(isinstance(one, KeepAnswer) for one in kinds)
@@ -210,7 +210,7 @@ def changes_keyboard(
 
 
 def acts_on(one: Button, number: int, *kinds: Callable[..., Callback]) -> bool:
-    """Tests whether a button is of one of these kinds, and about what has this id, the first value in its data."""
+    """Tests whether a button is of one of these kinds and about this id, the first value in its data."""
     found = decode(one.callback_data)
     return found is not None and type(found) in kinds and next(iter(vars(found).values())) == number
 

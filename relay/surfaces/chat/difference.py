@@ -118,7 +118,7 @@ def join_changes(found: list[Piece], reach: int) -> list[Piece]:
 
 
 def shorten_piece(text: str, sign: str, first: bool = False, last: bool = False) -> str:
-    """Cuts the middle out of a long piece. Of an unchanged first or last one, only the part next to a change stays."""
+    """Cuts the middle out of a long piece. An unchanged first or last piece keeps only the part next to a change."""
     around = AROUND if sign == KEPT else REMOVED_AROUND
     head = 0 if sign == KEPT and first else around
     tail = 0 if sign == KEPT and last else around

@@ -14,7 +14,7 @@ from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS, PRIVATE
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 
 INDULGENT = ("help", "start", "stop", "unlink", "why")
-"""Commands that do what they do whatever comes after them: “/stop please”."""
+"""Commands that ignore the words after them: “/stop please”."""
 TOO_OLD = ButtonReply("This button no longer works.")
 
 

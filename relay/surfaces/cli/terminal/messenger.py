@@ -38,7 +38,7 @@ class Terminal:
         self._last_id = time.time_ns() // 1_000_000
         self._printed = ""
         self._texts: dict[int, str] = {}
-        """The text printed last, by message id. Of an edited message, only the new text is printed."""
+        """The text printed last, by message id. For an edited message, only the new text is printed."""
         self._held: list[tuple[str, dict[str, Any]]] | None = None
         self.buttons: list[tuple[str, str, int]] = []
         """The buttons that can be pressed: label, data, and the id of their message."""

@@ -43,7 +43,7 @@ MarkerName = Annotated[str, BeforeValidator("p{}".format)]
 MessageName = Annotated[str, BeforeValidator("m{}".format)]
 CompositionName = Annotated[str, BeforeValidator("c{}".format)]
 VersionName = Annotated[str, BeforeValidator(short)]
-"""Names as they are sent, of numbers; a version's, of its whole name."""
+"""Names in the form in which they are sent, made from numbers; a version's, from its whole name."""
 
 
 def number_of(name: str, prefix: str = "") -> int:
