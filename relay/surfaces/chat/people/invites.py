@@ -51,8 +51,8 @@ async def invite(call: ChatContext) -> CommandReply:
     return CommandReply(
         f"This link lets {whom} in, once, until {moment(made.until, call.zone)}:\n\n"
         f"{escape_markdown(link)}\n\n"
-        "Don't share it with anyone else: the first person to open it is in. I'll tell you who it was. You can cancel it in "
-        "/users.",
+        "Don't share it with anyone else: the first person to open it is in. I'll tell you who it was. You can cancel "
+        "it in /users.",
         result=SentInvitation(made.nonce, made.for_whom, made.until, link=link),
     )
 
