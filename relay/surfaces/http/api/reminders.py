@@ -45,7 +45,7 @@ class ReminderEdit(WireInput):
 
 
 class Holding(WireInput):
-    """How long to hold back unasked messages: on, off, until 8:00, for 2h."""
+    """How long to hold back unprompted messages: on, off, until 8:00, for 2h."""
 
     until: PhraseText
 
@@ -85,7 +85,7 @@ async def make(ctx: Writing, given: Phrase) -> Reminder:
 
 @router.put("/quiet", response_model=wire(Quiet))
 async def hold(ctx: Writing, given: Holding) -> Quiet:
-    """Holds back all unasked messages."""
+    """Holds back all unprompted messages."""
     return await quiet(ctx, given.until)
 
 
