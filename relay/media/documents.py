@@ -12,7 +12,7 @@ from relay.core.models import Attachment, Block
 from relay.core.ports import FileExtractor
 from relay.core.prompt_markup import estimate_tokens
 from relay.media.cache import Cache
-from relay.media.extraction.file_kinds import PICTURES, SOUNDS, VIDEOS
+from relay.media.extraction.file_types import PICTURES, SOUNDS, VIDEOS
 from relay.media.files import UNFETCHED, Files
 from relay.media.media_cost import DOCUMENT_BYTES
 from relay.media.prepared import PDF, PreparedFile, encode_base64

@@ -13,7 +13,7 @@ from relay.clients.processes.file_extractor import LEAST, FileExtractor
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment
 from relay.media.documents import is_kind
-from relay.media.extraction import file_kinds, file_types
+from relay.media.extraction import file_types
 from relay.media.extraction.document import work
 from relay.media.extraction.failure import Unusable
 from tests import papers
@@ -127,10 +127,10 @@ def test_texts_that_begin_like_sound_are_detected_as_text() -> None:
 
 
 def test_heic_and_avif_are_detected_as_pictures() -> None:
-    for brand in (*file_kinds.HEIC_BRANDS, *file_kinds.AVIF_BRANDS):
+    for brand in (*file_types.HEIC_BRANDS, *file_types.AVIF_BRANDS):
         assert file_types.detect_type(b"\0\0\0\x18ftyp" + brand) == file_types.PICTURE
     assert file_types.detect_type(b"\0\0\0\x18ftypisom") == file_types.RECORDING
-    assert is_kind(Attachment("document", "id", "unique", name="a.HEIF"), "image/", file_kinds.PICTURES)
+    assert is_kind(Attachment("document", "id", "unique", name="a.HEIF"), "image/", file_types.PICTURES)
 
 
 LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="limits are tested where they all are")

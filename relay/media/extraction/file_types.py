@@ -1,11 +1,16 @@
-"""Detects a file's type from its first bytes."""
+"""Detects a file's type from its first bytes, and lists the extensions of each type."""
 
 from __future__ import annotations
 
 import re
 
 from relay.media.extraction.failure import Unusable
-from relay.media.extraction.file_kinds import AVIF_BRANDS, HEIC_BRANDS, brand_of
+
+PICTURES = ("jpg", "jpeg", "png", "gif", "webp", "heic", "heif", "avif", "bmp", "tif", "tiff")
+SOUNDS = ("ogg", "oga", "opus", "mp3", "m4a", "aac", "wav", "flac", "amr")
+VIDEOS = ("mp4", "m4v", "mov", "mkv", "webm", "avi")
+HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1")
+AVIF_BRANDS = (b"avif", b"avis")
 
 PICTURE, RECORDING = "picture", "recording"
 PDF, ZIP, OLE, PLAIN = "pdf", "zip", "ole", "plain"
@@ -69,6 +74,11 @@ def detect_type(content: bytes) -> str:
     if content[:4] == b"RIFF":
         return PICTURE if content[8:12] == b"WEBP" else RECORDING
     return RECORDING if _is_raw_sound(content[:4096]) else PLAIN
+
+
+def brand_of(content: bytes) -> bytes:
+    """Returns the brand of a file in boxes; empty for others."""
+    return content[8:12] if content[4:8] == b"ftyp" else b""
 
 
 def _is_raw_sound(head: bytes) -> bool:

@@ -24,7 +24,7 @@ from PIL import (  # importing a plugin registers its format
 
 from relay.media.extraction import image_tokens
 from relay.media.extraction.failure import Unusable
-from relay.media.extraction.file_kinds import HEIC_BRANDS, brand_of
+from relay.media.extraction.file_types import HEIC_BRANDS, brand_of
 
 FORMATS = (
     JpegImagePlugin.JpegImageFile.format,
