@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR, Language
@@ -14,14 +15,13 @@ from relay.memory.reminders.meaning.times import (
     clock_of,
     days_of,
     is_ahead,
-    month_days,
     place_time,
     step,
 )
 from relay.memory.reminders.reading.parts import Reading
 from relay.memory.reminders.recurrence import BadRule, localize, localize_ahead, next_times, read_rule
+from relay.memory.reminders.rule_days import CODES
 
-CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 FEBRUARY, SHORTEST = 2, 28
 """The shortest month, and the days that each month has."""
 NIGHT_ENDS = 4
@@ -136,7 +136,7 @@ def list_days(reading: Reading, exact: bool = False) -> list[str]:
     if reading.day == -1:
         return ["BYMONTHDAY=-1"]
     parts = [f"BYMONTH={reading.month}"] if reading.month else []
-    longest = 31 if reading.month is None else month_days(2024, reading.month)
+    longest = 31 if reading.month is None else monthrange(2024, reading.month)[1]
     if not 1 <= reading.day <= longest:
         raise ValueError(reading.day)
     shortest = SHORTEST if reading.month in (None, FEBRUARY) else longest

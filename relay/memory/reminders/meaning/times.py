@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
 
 from relay.core.frozen import frozen
@@ -153,7 +154,7 @@ def dates(year: int | None, month: int | None, day: int, today: date) -> list[da
     for ahead in range(60 if month is None else 9):
         at = today.month - 1 + ahead if month is None else month - 1
         of_year = today.year + (at // 12 if month is None else ahead)
-        if day <= month_days(of_year, at % 12 + 1) and (one := date(of_year, at % 12 + 1, day)) >= today:
+        if day <= monthrange(of_year, at % 12 + 1)[1] and (one := date(of_year, at % 12 + 1, day)) >= today:
             found.append(one)
     if not found:
         raise ValueError(day)
@@ -166,9 +167,4 @@ def step(local: datetime, amount: int, unit: str) -> datetime:
         return local + timedelta(days=amount * (7 if unit == WEEK else 1))
     months = local.month - 1 + amount * (12 if unit == YEAR else 1)
     year, month = local.year + months // 12, months % 12 + 1
-    return local.replace(year=year, month=month, day=min(local.day, month_days(year, month)))
-
-
-def month_days(year: int, month: int) -> int:
-    """Returns the number of days in a month."""
-    return ((date(year + month // 12, month % 12 + 1, 1)) - date(year, month, 1)).days
+    return local.replace(year=year, month=month, day=min(local.day, monthrange(year, month)[1]))
