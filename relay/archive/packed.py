@@ -6,10 +6,9 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Sequence
-from datetime import UTC, tzinfo
+from datetime import UTC
 from pathlib import Path
 from typing import IO, BinaryIO
-from zoneinfo import ZoneInfo
 
 from relay.archive.export import line, pages
 from relay.archive.export_file import LINES, RawRow
@@ -17,6 +16,7 @@ from relay.archive.readable.text import Readable
 from relay.core.errors import RelayError
 from relay.core.models import Export
 from relay.core.private_files import in_thread
+from relay.memory.rows.choices import Choices
 from relay.memory.store import Store
 
 TEXT = "relay-export.md"
@@ -39,7 +39,7 @@ async def pack(store: Store, wanted: Export, relay: str, folder: Path, most: int
     archive = _nameless(folder)
     try:
         with _nameless(folder) as text, zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-            readable = Readable(wanted.title, zone_named(wanted.zone))
+            readable = Readable(wanted.title, Choices(zone=wanted.zone).zone_or(UTC))
             with packed.open(LINES, "w", force_zip64=True) as lines:
                 async for page in pages(store, wanted.space, relay, wanted.reader):
                     await in_thread(_write, page, lines, readable, text)
@@ -52,14 +52,6 @@ async def pack(store: Store, wanted: Export, relay: str, folder: Path, most: int
         archive.close()
         raise
     return archive
-
-
-def zone_named(name: str) -> tzinfo:
-    """Returns a time zone by name; UTC if it is unknown here."""
-    try:
-        return ZoneInfo(name)
-    except (ValueError, LookupError, OSError):
-        return UTC
 
 
 def _write(page: Sequence[RawRow], lines: IO[bytes], readable: Readable, text: BinaryIO) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -25,7 +25,7 @@ def encode_body(body: Mapping[str, Any]) -> bytes:
         files.append(source["data"].encode("ascii"))
         return {**block, "source": {**source, "data": mark}}
 
-    messages = [{**message, "content": list(map(sparing, contents(message)))} for message in body["messages"]]
+    messages = [{**message, "content": list(map(sparing, message["content"]))} for message in body["messages"]]
     first, *others = _encode({**body, "messages": messages}).split(mark.encode())
     pieces = [first]
     for file, other in zip(files, others, strict=True):
@@ -39,9 +39,3 @@ def _encode(body: Mapping[str, Any]) -> bytes:
         return to_json(body)
     except PydanticSerializationError:
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
-def contents(message: Mapping[str, Any]) -> Sequence[Block]:
-    """Returns the content blocks of a message."""
-    blocks: Sequence[Block] = message["content"]
-    return blocks
