@@ -125,14 +125,9 @@ class Embedder(Protocol):
         """The name of the model. Vectors of different models are never compared."""
         ...
 
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector: 384, 512, 768 or 1024."""
-        ...
-
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
-        """Returns one vector of length 1 per text. `query`: the texts are search queries. Raises
-        `EmbedderUnavailable`."""
+        """Returns one vector of length 1 per text, of 384, 512, 768 or 1024 numbers. `query`: the texts are search
+        queries. Raises `EmbedderUnavailable`."""
         ...
 
 

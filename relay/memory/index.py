@@ -66,11 +66,6 @@ class EmbedderRouter:
         """Returns the model that questions use now: see `ports.Embedder.model`."""
         return self._now.model
 
-    @property
-    def dimensions(self) -> int:
-        """See `ports.Embedder.dimensions`."""
-        return self._now.dimensions
-
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
         """See `ports.Embedder.embed`. Recent queries, and those in progress, are not embedded again."""
         if not query:

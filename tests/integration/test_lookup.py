@@ -316,7 +316,7 @@ async def test_names_set_by_people_cannot_inject_markup(driver: TurnDriver, sql:
 class Slow:
     """An embedder that raises an error."""
 
-    model, dimensions = "slow", 384
+    model = "slow"
 
     def __init__(self, error: BaseException) -> None:
         self.error = error

@@ -32,7 +32,7 @@ def made(outcome: str) -> float:
 class Slow:
     """An embedder that takes some time, or fails."""
 
-    model, dimensions = "slow", 384
+    model = "slow"
 
     def __init__(self, seconds: float = 0.0, error: Exception | None = None) -> None:
         self.seconds = seconds
@@ -108,7 +108,7 @@ async def test_a_turn_is_answered_whatever_the_embedder_does(driver: TurnDriver)
 class Toothed:
     """An embedder of the e5 family, for which everything about teeth is the same."""
 
-    model, dimensions = "test:e5", 384
+    model = "test:e5"
 
     async def embed(self, texts: Sequence[str], query: bool = False) -> list[list[float]]:
         about_teeth = [any(word in text for word in ("dentist", "tooth")) for text in texts]

@@ -64,11 +64,6 @@ class ChildEmbedder:
         return self._what.vectors
 
     @property
-    def dimensions(self) -> int:
-        """See `ports.Embedder.dimensions`; 0 until the model is loaded."""
-        return self._vectors.dimensions if self._vectors else 0
-
-    @property
     def pid(self) -> int | None:
         """The process id while the process runs; None otherwise."""
         return self._vectors.pid if self._vectors and self._vectors.is_alive else None
