@@ -22,7 +22,7 @@ from relay.core.errors import TokenRefused
 from relay.core.settings import Settings, load_with_errors
 from relay.memory.rows.operations import WorkState
 from relay.surfaces.chat.people.bot_rights import decode
-from relay.surfaces.cli.doctor import backups, doctor, machine, network, speech, storage, telegram
+from relay.surfaces.cli.doctor import doctor, machine, network, speech, storage, telegram
 from relay.surfaces.cli.doctor import settings as configuration
 from relay.surfaces.cli.doctor.finding import Finding, of_error, run_within
 from tests.standins.telegram import TelegramStandIn
@@ -210,22 +210,22 @@ def test_an_unsupported_python_is_warned_about(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_age_of_backups_is_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given, long_ago = load_with_errors()[0], (datetime.now(UTC) - timedelta(days=9)).isoformat()
-    assert backups.backup(given, "").state == "skipped"
-    assert backups.backup(given, datetime.now(UTC).isoformat()).state == "skipped"
-    assert backups.backup(given, long_ago).state == "warning"
+    assert machine.backup(given, "").state == "skipped"
+    assert machine.backup(given, datetime.now(UTC).isoformat()).state == "skipped"
+    assert machine.backup(given, long_ago).state == "warning"
     (given.data_dir / "backups").mkdir(parents=True)
     file = given.data_dir / "backups" / "relay-20260101-031000.relaybackup"
     file.touch()
-    assert backups.backup(given, long_ago).said.endswith("the last 0 h ago")
+    assert machine.backup(given, long_ago).said.endswith("the last 0 h ago")
     os.utime(file, (time.time() - 5 * 86400,) * 2)
-    assert "5 days ago" in backups.backup(given, long_ago).said
+    assert "5 days ago" in machine.backup(given, long_ago).said
     for place in (file, file / "below"):
         monkeypatch.setenv("RELAY_BACKUP_DIR", str(place))
-        found = backups.backup(load_with_errors()[0], long_ago)
+        found = machine.backup(load_with_errors()[0], long_ago)
         assert (found.state, "is not a directory" in found.said) == ("failed", True)
         assert str(machine.shorten(file)) not in machine.disk(load_with_errors()[0]).said
     monkeypatch.setenv("RELAY_BACKUP_DAYS", "0")
-    assert backups.backup(load_with_errors()[0], long_ago).state == "skipped"
+    assert machine.backup(load_with_errors()[0], long_ago).state == "skipped"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc")
@@ -233,7 +233,7 @@ def test_an_impossible_directory_is_reported(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("RELAY_DATA_DIR", "/proc/x")
     monkeypatch.setenv("RELAY_BACKUP_DIR", "/proc/x")
     given = load_with_errors()[0]
-    found = [machine.data_directory(given), backups.backup(given, ""), machine.disk(given)]
+    found = [machine.data_directory(given), machine.backup(given, ""), machine.disk(given)]
     assert [one.state for one in found] == ["failed", "failed", "skipped"]
 
 

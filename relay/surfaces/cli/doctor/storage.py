@@ -17,7 +17,7 @@ from relay.memory import migrations
 from relay.memory.rows.operations import Examination, WorkState
 from relay.memory.store import Store
 from relay.runtime.storage import TWO_WAYS, Storage, open_storage
-from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, skipped, warning
+from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, skip_until, skipped, warning
 
 NAMES = ("database", "schema", "extensions", "access", "work")
 NEEDS = ("DATABASE_URL", "SUPABASE_URL", "SUPABASE_SERVICE_ROLE_KEY", "RELAY_DATA_DIR")
@@ -88,18 +88,10 @@ async def _check_inside(opened: Storage, settings: Settings) -> DatabaseReport:
     findings = [
         _server(opened, seen, milliseconds),
         schema,
-        *(
-            (_extensions(seen), _access(seen, again))
-            if seen is not None
-            else _skip_until_schema("extensions", "access")
-        ),
-        check_work(work) if work is not None else _skip_until_schema("work")[0],
+        *([_extensions(seen), _access(seen, again)] if seen else skip_until("the schema", ("extensions", "access"))),
+        *([check_work(work)] if work else skip_until("the schema", ["work"])),
     ]
     return DatabaseReport(findings, work, str(seen.since.isoformat() if seen and seen.since else ""))
-
-
-def _skip_until_schema(*names: str) -> tuple[Finding, ...]:
-    return tuple(skipped(name, "not checked: fix the schema first") for name in names)
 
 
 def _server(opened: Storage, seen: Examination | None, milliseconds: float) -> Finding:

@@ -17,7 +17,7 @@ from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.runtime.clients import open_telegram
 from relay.surfaces.chat.people.bot_rights import BotUser, decode
-from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, skipped, warning
+from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, skip_until, skipped, warning
 
 NAMES = ("telegram", "messages", "one bot", "groups")
 NEEDS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "RELAY_WEBHOOK_URL")
@@ -63,10 +63,7 @@ async def telegram(settings: Settings, running: Callable[[], Awaitable[Running]]
             me = decode(BotUser, await client.call("getMe")) or BotUser()
             info = decode(WebhookInfo, await client.call("getWebhookInfo")) or WebhookInfo()
         except MessengerError as error:
-            return [
-                _explain_error(settings, error),
-                *(skipped(name, "not checked: fix telegram first") for name in NAMES[1:]),
-            ]
+            return [_explain_error(settings, error), *skip_until("telegram", NAMES[1:])]
         known = await running()
         return [
             ok("telegram", f"@{me.username}, private topics {'on' if me.has_topics_enabled else 'off'}"),

@@ -9,9 +9,9 @@ from relay.commands.session.settings import zones_named
 from relay.core.errors import RelayError, SettingsError
 from relay.core.redaction.logs import silence
 from relay.core.settings import read_environment, require
-from relay.surfaces.cli.setup import meaning, model, storage
+from relay.surfaces.cli.setup import model, storage
 from relay.surfaces.cli.setup.env_file import fill_in, read, write
-from relay.surfaces.cli.setup.interview import QUESTIONS
+from relay.surfaces.cli.setup.interview import QUESTIONS, describe_search
 from relay.surfaces.cli.setup.sheet import (
     DATABASE,
     KEY,
@@ -61,7 +61,7 @@ def write_given(flags: Mapping[str, str], place: str, checked: bool) -> None:
                 print(f"{question.heading}: {question.check(sheet)}.")
             except RelayError as error:
                 raise SettingsError(str(error)) from None
-        print(meaning.line(sheet.settings()))
+        print(describe_search(sheet.settings()))
     write(path, fill_in(text, sheet.answers))
     print(f"Written{'' if checked else ', unchecked'}: {path}")
 

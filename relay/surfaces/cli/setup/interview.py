@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from relay.clients.embedding.installed import parse_embedder
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY
 from relay.core.redaction.logs import silence
-from relay.surfaces.cli.setup import bot, meaning, model, speech, storage, zone
+from relay.core.settings import Settings
+from relay.runtime.embedder_router import explain_missing_embedder
+from relay.surfaces.cli.setup import bot, model, speech, storage, zone
 from relay.surfaces.cli.setup.ask import Check, say
 from relay.surfaces.cli.setup.env_file import fill_in, read, write
 from relay.surfaces.cli.setup.sheet import Sheet
@@ -23,6 +26,7 @@ NO_TERMINAL = (
     f"`{RELAY} setup` asks questions, so it needs a terminal. "
     f"`{RELAY} setup --non-interactive` takes the answers from flags or the environment."
 )
+SEARCH = "Search uses words"
 
 
 class Question(NamedTuple):
@@ -62,6 +66,16 @@ def interview() -> Path:
     except (KeyboardInterrupt, EOFError):
         print(STOPPED)
         raise SystemExit(130) from None
-    say(meaning.line(sheet.settings()))
+    say(describe_search(sheet.settings()))
     write(path, fill_in(text, sheet.answers))
     return path
+
+
+def describe_search(settings: Settings) -> str:
+    """Names the embedder, or explains how to install one."""
+    what = parse_embedder(settings.embedder)
+    if what is None:
+        return f"{SEARCH} only (RELAY_EMBEDDER is off)."
+    if lack := explain_missing_embedder(settings):
+        return f"{SEARCH} only: {lack}"
+    return f"{SEARCH} and meaning ({what.engine})."
