@@ -12,11 +12,8 @@ import typer
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY, read_version, shows_colours
 from relay.core.settings import Settings, find_missing, load_with_errors, require
+from relay.surfaces.cli import shell
 from relay.surfaces.cli.command_list import Commands, Shell
-from relay.surfaces.cli.shell import choose_loop as _choose_loop
-from relay.surfaces.cli.shell import log_as as _logging
-from relay.surfaces.cli.shell import ready as _ready
-from relay.surfaces.cli.shell import run_work as _run
 from relay.surfaces.cli.terminal.keyboard import is_attended
 
 
@@ -89,13 +86,13 @@ def everywhere(
 def run() -> None:
     """Run the bot. At a terminal, it first asks for missing settings."""
     needed = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
-    settings = _ready()
+    settings = shell.ready()
     checking = is_attended()
     if find_missing(settings, *needed) and checking:
         _interview()  # it checks the key
         checking = False
         print("Relay starts now; Ctrl-C stops it.", flush=True)
-        settings = _ready()
+        settings = shell.ready()
     from relay.surfaces.cli.doctor.settings import find_ignored_settings
 
     for found in find_ignored_settings():
@@ -103,7 +100,7 @@ def run() -> None:
     require(settings, *needed)
     from relay.surfaces.server import serve
 
-    _run(_check_beside(serve.run(settings), settings) if checking else serve.run(settings))
+    shell.run_work(_check_beside(serve.run(settings), settings) if checking else serve.run(settings))
 
 
 async def _check_beside(work: Coroutine[Any, Any, None], settings: Settings) -> None:
@@ -121,7 +118,7 @@ async def _check_beside(work: Coroutine[Any, Any, None], settings: Settings) -> 
 def _interview() -> None:
     from relay.surfaces.cli.setup.interview import interview
 
-    _choose_loop()
+    shell.choose_loop()
     print(f"\nSaved, readable only by you: {interview()}", flush=True)
 
 
@@ -159,7 +156,7 @@ def set_up(
     if non_interactive:
         from relay.surfaces.cli.setup.given import write_given
 
-        _choose_loop()
+        shell.choose_loop()
         write_given(flags, storage, checked=not no_check)
     elif any(flags.values()) or storage or no_check:
         raise SettingsError("These flags need --non-interactive.")
@@ -171,19 +168,19 @@ def set_up(
 @cli.command()
 def chat(offline: Offline = False) -> None:
     """Talk to the assistant in the terminal."""
-    settings = _ready(quiet=True)
+    settings = shell.ready(quiet=True)
     if not offline:
         require(settings, "ANTHROPIC_API_KEY")
     from relay.surfaces.cli.terminal import conversation as terminal
 
-    _run(terminal.chat(settings, offline))
+    shell.run_work(terminal.chat(settings, offline))
 
 
 @cli.command()
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False) -> None:
     """Check the installation and say how to fix problems. Changes nothing."""
     settings, wrong = load_with_errors()
-    _logging(settings, quiet=True)
+    shell.log_as(settings, quiet=True)
     from relay.surfaces.cli.doctor import doctor as surgery
 
     async def work() -> None:
@@ -195,7 +192,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="One JSON object
         )
         sys.exit(surgery.exit_code(findings))
 
-    _run(work())
+    shell.run_work(work())
 
 
 @cli.command()

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Concatenate, cast
 
 import typer
 
+from relay.core.frozen import frozen
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.cli.output import AsJson, print_json
 from relay.surfaces.cli.shell import ready, run_work
@@ -24,6 +25,19 @@ PAGE = 100
 """How many rows a list has."""
 
 
+@frozen
+class Shown:
+    """A command's result for programs, and its text for people."""
+
+    result: object
+    text: str
+
+
+def show_text(_: ChatContext, result: Shown) -> str:
+    """Renders the result of a command that renders it itself."""
+    return result.text
+
+
 def run(command: Command, lines: Lines, as_json: bool, where: Where = TERMINAL, searches: bool = False) -> None:
     """Runs a command as the owner, and prints its result: as JSON, or rendered by `lines`. `searches`: it waits for the
     embedder."""
@@ -36,7 +50,7 @@ def run(command: Command, lines: Lines, as_json: bool, where: Where = TERMINAL, 
             async with desk.turn() as ctx:
                 result = await command(ctx)
                 if as_json:
-                    print_json(result)
+                    print_json(result.result if isinstance(result, Shown) else result)
                 else:
                     print(lines(ctx, result))
 
@@ -44,10 +58,11 @@ def run(command: Command, lines: Lines, as_json: bool, where: Where = TERMINAL, 
 
 
 def owner_command(
-    lines: Lines, anywhere: bool = False, searches: bool = False
+    lines: Lines = show_text, anywhere: bool = False, searches: bool = False
 ) -> Callable[[Callable[Concatenate[ChatContext, ...], Awaitable[Any]]], Callable[..., None]]:
     """Makes a command of the shell from a function of the owner's context, which `run` runs. Its other parameters are
-    arguments and options; --json is added, and `anywhere` also --chat and --topic."""
+    arguments and options; --json is added, and `anywhere` also --chat and --topic. Without `lines`, it returns
+    `Shown`."""
 
     def declare(command: Callable[Concatenate[ChatContext, ...], Awaitable[Any]]) -> Callable[..., None]:
         _, *own = inspect.signature(command, eval_str=True).parameters.values()

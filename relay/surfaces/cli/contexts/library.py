@@ -13,7 +13,6 @@ from relay.commands.contexts.space_settings import change_setting, show_settings
 from relay.commands.history.sessions import say_elsewhere, sessions
 from relay.core.limits import COMPOSED_BUDGET
 from relay.core.text import parse_number, pluralize
-from relay.memory.contexts.space_settings import ContextSettings
 from relay.memory.rows.contexts.library import OriginalPage, StorageStatistics, Suggestion
 from relay.memory.rows.sessions import Session, SessionPage
 from relay.surfaces.chat.context import ChatContext
@@ -22,9 +21,7 @@ from relay.surfaces.chat.contexts.suggestion import suggestion_lines
 from relay.surfaces.chat.times import day
 from relay.surfaces.cli.contexts.session import Name, Offset, find, session
 from relay.surfaces.cli.contexts.versions import require_yes
-from relay.surfaces.cli.output import AsJson
-from relay.surfaces.cli.owner import PAGE, Chat, Topic, owner_command, run
-from relay.surfaces.cli.where import Where
+from relay.surfaces.cli.owner import PAGE, Shown, owner_command
 
 Budget = Annotated[str, typer.Option(help="Tokens for all of them together: 16000, 8.5k.")]
 
@@ -53,21 +50,12 @@ def _describe(ctx: ChatContext, one: Session) -> str:
 
 
 @session.command("list")
-def list_(offset: Offset = 0, chat: Chat = None, topic: Topic = 0, as_json: AsJson = False) -> None:
+@owner_command(anywhere=True)
+async def list_(ctx: ChatContext, offset: Offset = 0) -> Shown:
     """List the sessions of a conversation, newest first."""
-    elsewhere = ""
-
-    async def listed(ctx: ChatContext) -> SessionPage:
-        nonlocal elsewhere
-        page = await sessions(ctx, offset, PAGE)
-        if not page.total and not page.linked:
-            elsewhere = await say_elsewhere(ctx)
-        return page
-
-    def lines(ctx: ChatContext, page: SessionPage) -> str:
-        return f"{_list(ctx, page)}\n{elsewhere}".strip()
-
-    run(listed, lines, as_json, Where(chat, topic))
+    page = await sessions(ctx, offset, PAGE)
+    elsewhere = "" if page.total or page.linked else await say_elsewhere(ctx)
+    return Shown(page, f"{_list(ctx, page)}\n{elsewhere}".strip())
 
 
 @session.command()
@@ -148,28 +136,18 @@ async def suggest(ctx: ChatContext, words: list[str], budget: Budget = str(COMPO
 
 
 @session.command()
-def settings(
+@owner_command(anywhere=True)
+async def settings(
+    ctx: ChatContext,
     key: Annotated[str, typer.Argument(help="Its path, or the end of it: maxCacheSize.")] = "",
     value: Annotated[str, typer.Argument()] = "",
-    chat: Chat = None,
-    topic: Topic = 0,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Show the settings of sessions, or change one. With --json, the whole document."""
-
-    async def set_or_show(ctx: ChatContext) -> Any:
-        found = await (change_setting(ctx, key, value) if value else show_settings(ctx))
-        if key:
-            found.path_of(key)  # refuses an unknown setting
-        return found.as_json() if as_json else found
-
-    def lines(_: ChatContext, found: ContextSettings) -> str:
-        shown = {found.path_of(key)} if key else found.values().keys()
-        values = {path: str(value) for path, value in found.values().items() if path in shown}
-        switches = {"True": "on", "False": "off"}
-        return "\n".join(f"{path} = {switches.get(value, value)}" for path, value in values.items())
-
-    run(set_or_show, lines, as_json, Where(chat, topic))
+    found = await (change_setting(ctx, key, value) if value else show_settings(ctx))
+    shown = {found.path_of(key)} if key else found.values().keys()  # refuses an unknown setting
+    values = {path: str(value) for path, value in found.values().items() if path in shown}
+    switches = {"True": "on", "False": "off"}
+    return Shown(found.as_json(), "\n".join(f"{path} = {switches.get(said, said)}" for path, said in values.items()))
 
 
 def _describe_stored(_: ChatContext, found: StorageStatistics) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.surfaces.cli.memory import change, look, switches, work
+from relay.surfaces.cli.memory import change, look, work
 from relay.surfaces.cli.memory.group import memory
 
-__all__ = ["change", "look", "memory", "switches", "work"]
+__all__ = ["change", "look", "memory", "work"]

@@ -1,4 +1,4 @@
-"""Commands that change memories: forget, edit, pin, undo."""
+"""Commands that change memories (forget, edit, pin, undo), and memory itself: on, off, paused, off the record."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from relay.memory.rows.changes import Changed
 from relay.surfaces.chat.changes import change_line
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.cli.chat_commands import chat_command
-from relay.surfaces.cli.memory.group import confirm_reset, find_number, memory
-from relay.surfaces.cli.output import AsJson
-from relay.surfaces.cli.owner import owner_command, parameter, run
+from relay.surfaces.cli.memory.group import Words, confirm_reset, find_number, memory
+from relay.surfaces.cli.owner import Shown, owner_command, parameter
 from relay.surfaces.cli.parameters import Number
 
 DECIDED: dict[Decision, str] = {"undo": "undone", "keep": "applied", "discard": "discarded"}
 """The state of a change after each decision."""
 BACK = f"`{RELAY} memory changes` lists the changes, and `{RELAY} memory undo` takes one back."
+UNTIL = parameter("until", Annotated[list[str], typer.Argument(help="2h, 3d, or until 2026-12-24.")])
+HOW = parameter("how", Words, None)
 WAITS = f"It waits for your decision: `{RELAY} memory keep` or discard."
 
 
@@ -38,8 +39,10 @@ memory.command("forget", help="Forget a memory by its number or words; job* firs
 
 def _add_decision(decision: Decision, about: str) -> None:
     @memory.command(decision, help=f"{about}, by its number.")
-    def start(change: Number, as_json: AsJson = False) -> None:
-        _decide(change, decision, as_json)
+    @owner_command()
+    async def start(ctx: ChatContext, change: Number) -> Shown:
+        done = await _decide(ctx, change, decision)
+        return Shown(done, next(change_line(one) for one in done.changes if one.id == change))
 
 
 _add_decision("keep", "Keep a waiting change")
@@ -47,22 +50,17 @@ _add_decision("discard", "Discard a waiting change")
 _add_decision("undo", "Undo a change")
 
 
-def _decide(change: int, decision: Decision, as_json: bool) -> None:
-    async def decided(ctx: ChatContext) -> Decided:
-        try:
-            await find_change(ctx, change)
-        except (DataRefused, NotFound):  # no change has a number beyond 64 bits
-            raise NotFound(f"There is no change {change}. `{RELAY} memory changes` lists them.") from None
-        done = await decide(ctx, change, decision)
-        status = next(one.status for one in done.changes if one.id == change)
-        if status != DECIDED[decision]:
-            raise Conflict({"pending": WAITS, "applied": CHANGED_SINCE}.get(status, SETTLED))
-        return done
-
-    def line(_: ChatContext, done: Decided) -> str:
-        return next(change_line(one) for one in done.changes if one.id == change)
-
-    run(decided, line, as_json)
+async def _decide(ctx: ChatContext, change: int, decision: Decision) -> Decided:
+    """Decides about a change. Raises `NotFound`, or `Conflict` if it was decided before or has changed since."""
+    try:
+        await find_change(ctx, change)
+    except (DataRefused, NotFound):  # no change has a number beyond 64 bits
+        raise NotFound(f"There is no change {change}. `{RELAY} memory changes` lists them.") from None
+    done = await decide(ctx, change, decision)
+    status = next(one.status for one in done.changes if one.id == change)
+    if status != DECIDED[decision]:
+        raise Conflict({"pending": WAITS, "applied": CHANGED_SINCE}.get(status, SETTLED))
+    return done
 
 
 @memory.command()
@@ -129,3 +127,16 @@ async def merge(ctx: ChatContext, first: Number, second: Number, text: list[str]
     """Replace two memories, by their numbers, with one that has this text."""
     ids = [await find_number(ctx, number) for number in (first, second)]
     return (await merge_memories(ctx, ids, " ".join(text))).changed
+
+
+for name, own, about in (
+    ("on", [], "Turn memory on: recall and learn again."),
+    ("off", [], "Turn memory off: recall nothing and learn nothing."),
+    ("pause", [UNTIL], "Pause memory for a while: recall nothing and learn nothing."),
+    ("resume", [], "End a pause."),
+    ("here", [HOW], "ignore, use, quiet or teach: whether conversations in the terminal use memory and add to it."),
+):
+    memory.command(name, help=about)(chat_command("memory", *own, before=name))
+memory.command("private", help="Talk off the record in the terminal from now on; off: end and erase it.")(
+    chat_command("private", HOW)
+)

@@ -12,12 +12,12 @@ from typing import Any
 
 from relay.clients.embedded.account import make_directory
 from relay.clients.offline import OfflineModel
+from relay.core.frozen import frozen
 from relay.core.settings import Settings
 from relay.jobs.learning import judging_kind
 from relay.jobs.runner import Runner
 from relay.jobs.writing import summary_kind, title_kind
 from relay.memory.index import EmbedderRouter, Indexer, enter, keep_fresh
-from relay.memory.query_vectors import LOADING_SECONDS
 from relay.memory.store import Store
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
@@ -25,7 +25,7 @@ from relay.surfaces.chat.turn_buttons import is_turn_button
 from relay.surfaces.cli.terminal.desk import BOT, HERE, Desk
 from relay.surfaces.cli.terminal.keyboard import print_now, read_line
 from relay.surfaces.cli.terminal.messenger import Terminal
-from relay.surfaces.cli.terminal.once import seat_owner
+from relay.surfaces.cli.terminal.once import load_embedder, seat_owner
 from relay.surfaces.telegram.assembly import make_worker
 from relay.surfaces.telegram.groups.groups import make_connection
 from relay.surfaces.telegram.parsing.objects import decode_update
@@ -49,83 +49,71 @@ OFFLINE = (
 Work = Callable[[], Awaitable[int]]
 
 
+@frozen
 class Conversation:
     """Runs typed lines: messages are queued and answered like all messages, commands and buttons run at once."""
 
-    def __init__(
-        self,
-        user_id: int,
-        name: str,
-        terminal: Terminal,
-        worker: Worker,
-        desk: Desk,
-        store: Store,
-        embedder: EmbedderRouter | None = None,
-    ) -> None:
-        self._user_id = user_id
-        self._user = {"id": user_id, "first_name": name}
-        self._terminal = terminal
-        self._worker = worker
-        self._desk = desk
-        self._store = store
-        self._embedder = embedder
+    user_id: int
+    name: str
+    terminal: Terminal
+    worker: Worker
+    desk: Desk
+    store: Store
+    embedder: EmbedderRouter | None = None
+
+    @property
+    def _user(self) -> dict[str, Any]:
+        return {"id": self.user_id, "first_name": self.name}
 
     async def read_line(self, prompt: str) -> str:
         """Reads a line from the keyboard; anything printed meanwhile appears afterwards."""
         if not sys.stdin.isatty():
             return await read_line(prompt)
-        with self._terminal.hold_back():
+        with self.terminal.hold_back():
             return await read_line(prompt)
 
     async def say(self, text: str) -> None:
         """Runs a line and waits until it is done; Ctrl-C stops an answer."""
         word, _, rest = text.partition(" ")
         if word == "/search" or not word.startswith("/"):
-            await self._load()
+            await load_embedder(self.embedder)
         if word == "/press":
             await self._press(int(rest) if rest.isdecimal() else 0)
         elif word.startswith("/") and word not in IN_LANE:
-            await self._desk.command(word[1:].partition("@")[0].lower(), rest)
-        elif self._desk.asks and not word.startswith("/"):
-            await self._desk.answer(text)
+            await self.desk.command(word[1:].partition("@")[0].lower(), rest)
+        elif self.desk.asks and not word.startswith("/"):
+            await self.desk.answer(text)
         else:
-            self._terminal.asking = None
+            self.terminal.asking = None
             await self._send({"message": self._message() | {"text": text}})
 
     async def _press(self, number: int) -> None:
         """Presses a button. A button that asks for another answer runs as a turn."""
-        data = self._terminal.buttons[number - 1][1] if 0 < number <= len(self._terminal.buttons) else ""
+        data = self.terminal.buttons[number - 1][1] if 0 < number <= len(self.terminal.buttons) else ""
         if not is_turn_button(data):
-            await self._desk.press(number)
+            await self.desk.press(number)
             return
-        message = self._message() | {"message_id": self._terminal.buttons[number - 1][2]}
+        message = self._message() | {"message_id": self.terminal.buttons[number - 1][2]}
         await self._send({"callback_query": {"id": "0", "from": self._user, "data": data, "message": message}})
 
     def _message(self) -> dict[str, Any]:
         chat = {"id": HERE.chat_id, "type": "private"}
-        return {"message_id": self._terminal.next_id(), "date": int(time.time()), "chat": chat, "from": self._user}
+        return {"message_id": self.terminal.next_id(), "date": int(time.time()), "chat": chat, "from": self._user}
 
     async def _send(self, update: dict[str, Any]) -> None:
         """Queues an update and waits until it is answered."""
-        received = decode_update({"update_id": self._terminal.next_id(), **update})
-        row = sort_update(received, BOT, frozenset({self._user_id}), True)
-        self._worker.accept(*await self._store.intake(BOT.id, [row], self._worker.free))
-        working = asyncio.create_task(self._worker.run())
+        received = decode_update({"update_id": self.terminal.next_id(), **update})
+        row = sort_update(received, BOT, frozenset({self.user_id}), True)
+        self.worker.accept(*await self.store.intake(BOT.id, [row], self.worker.free))
+        working = asyncio.create_task(self.worker.run())
         try:
-            await self._worker.wait_until_idle()
+            await self.worker.wait_until_idle()
         except asyncio.CancelledError:
-            self._worker.runs.stop(HERE.chat_id, HERE.topic_id)
+            self.worker.runs.stop(HERE.chat_id, HERE.topic_id)
             raise
         finally:
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
-
-    async def _load(self) -> None:
-        """Waits for the embedder before the first search."""
-        if self._embedder is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOADING_SECONDS):
-                    await self._embedder.preload()
 
 
 def _make_background_work(relay: Runtime, send_queued: Callable[[], Awaitable[object]]) -> tuple[list[Work], Work]:

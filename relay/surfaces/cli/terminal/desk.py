@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from relay.archive.packed import pack
 from relay.commands.context import Services
@@ -21,7 +21,7 @@ from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
 from relay.surfaces.cli.terminal.keyboard import print_now
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
-from relay.surfaces.cli.where import TERMINAL, go_to
+from relay.surfaces.cli.where import TERMINAL, Where, go_to
 from relay.surfaces.telegram.outgoing.replies import redraw_pressed, reply_parts
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, Bot
@@ -34,61 +34,52 @@ NO_SUCH_BUTTON = "That button doesn't exist."
 SPEECHLESS = "I can't speak in the terminal. In Telegram, I can read an answer aloud."
 
 
+@dataclass(eq=False, slots=True)
 class Desk:
     """One person at a terminal, in a private chat with their own memory."""
 
-    def __init__(
-        self,
-        services: Services,
-        terminal: Terminal,
-        user_id: int,
-        name: str,
-        stop: Callable[[], bool] = lambda: False,
-        after: Callable[[], None] = lambda: None,
-        in_shell: bool = False,
-    ) -> None:
-        """`stop` ends the answer that is being written here. `after` is called when a command is done.
-        `in_shell`: refusals go to standard error, and commands are named as in the shell."""
-        self._services = services
-        self._terminal = terminal
-        self._user_id = user_id
-        self._name = name
-        self._stop = stop
-        self._after = after
-        self._in_shell = in_shell
-        self._named = name_commands if in_shell else str
-        self.where = TERMINAL
-        """The conversation that commands are about."""
-        self.refused = False
-        """Whether the last command was refused."""
-        self.wrong = False
-        """Whether that was because of an argument."""
-        self.result: object = None
-        """The last command's result."""
+    services: Services
+    terminal: Terminal
+    user_id: int
+    name: str
+    stop: Callable[[], bool] = lambda: False
+    """Ends the answer that is being written here."""
+    after: Callable[[], None] = lambda: None
+    """Called when a command is done."""
+    in_shell: bool = False
+    """Refusals go to standard error, and commands are named as in the shell."""
+    where: Where = TERMINAL
+    """The conversation that commands are about."""
+    refused: bool = False
+    """Whether the last command was refused."""
+    wrong: bool = False
+    """Whether that was because of an argument."""
+    result: object = None
+    """The last command's result."""
 
     @property
     def asks(self) -> bool:
         """Whether the next line answers a question."""
-        return self._terminal.asking is not None
+        return self.terminal.asking is not None
 
     @property
     def buttons(self) -> bool:
         """Whether there is a button to press."""
-        return bool(self._terminal.buttons)
+        return bool(self.terminal.buttons)
 
     @property
     def confirming(self) -> int:
         """The number of the button that says yes to the question, or 0."""
-        codes = [data.split(":")[0] for _, data, _ in self._terminal.buttons]
+        codes = [data.split(":")[0] for _, data, _ in self.terminal.buttons]
         return next((i for i, code in enumerate(codes, 1) if code in CONFIRMING), 0)
 
     def number_of(self, label: str) -> int:
         """Returns the number of the button with that name, or 0."""
-        return next((i for i, (name, _, _) in enumerate(self._terminal.buttons, 1) if name == label), 0)
+        return next((i for i, (name, _, _) in enumerate(self.terminal.buttons, 1) if name == label), 0)
 
     async def command(self, name: str, words: str) -> None:
         """Runs a command of the chat and prints its reply."""
-        self._terminal.asking = None
+        self.terminal.asking = None
         async with self.turn(words, CommandMessage(text=f"/{name} {words}".strip())) as call:
             await self._show(call, await run_command(call, name))
             await self._look_elsewhere(call)
@@ -106,7 +97,7 @@ class Desk:
 
     async def answer(self, text: str) -> None:
         """Answers the question that was asked last."""
-        asking, self._terminal.asking = self._terminal.asking, None
+        asking, self.terminal.asking = self.terminal.asking, None
         found = ASKED.match(asking["text"]) if asking else None
         if asking is None or found is None:
             return
@@ -116,20 +107,20 @@ class Desk:
 
     async def press(self, number: int) -> None:
         """Presses a button by its number."""
-        if not 0 < number <= len(self._terminal.buttons):
+        if not 0 < number <= len(self.terminal.buttons):
             print_now(NO_SUCH_BUTTON)
             self.refused = True
             return
         self.refused = self.wrong = False
-        _, data, under = self._terminal.buttons[number - 1]
-        beside = ((name, other) for name, other, message_id in self._terminal.buttons if message_id == under)
+        _, data, under = self.terminal.buttons[number - 1]
+        beside = ((name, other) for name, other, message_id in self.terminal.buttons if message_id == under)
         rows = [[Button(name, other)] for name, other in beside]
         async with self.turn("", CommandMessage(message_id=under, rows=rows)) as call:
             done = await press_button(call, data)
             if done.toast:
                 print_now(f"({self._named(done.toast)})")
             named = replace(done, text=done.text and self._named(done.text))
-            await redraw_pressed(call.store, self._terminal, BOT.id, HERE, under, named)
+            await redraw_pressed(call.store, self.terminal, BOT.id, HERE, under, named)
             if done.result is not None:
                 self.result = done.result
             if done.says is not None:
@@ -142,55 +133,59 @@ class Desk:
         text = reply.text or (SPEECHLESS if reply.aloud else "")
         failed = [replace(one, hint=self._named(one.hint)) for one in reply.failed]
         shown = replace(reply, file=None, aloud="", text=self._named(text), failed=failed)
-        with contextlib.redirect_stdout(sys.stderr if self._in_shell and reply.refused else sys.stdout):
+        with contextlib.redirect_stdout(sys.stderr if self.in_shell and reply.refused else sys.stdout):
             for part in await reply_parts(shown, call.turn.turn_id, HERE):
-                await self._terminal.call("sendMessage", **part.request)
+                await self.terminal.call("sendMessage", **part.request)
         if isinstance(reply.file, Export):
             await self._send_export(call, reply.file)
         elif reply.file is not None and reply.file.picture:
-            await self._terminal.call("sendPhoto", photo=reply.file)
+            await self.terminal.call("sendPhoto", photo=reply.file)
         elif reply.file is not None:
-            await self._terminal.call("sendDocument", document=reply.file)
-        self.refused = self.refused or self._terminal.unwritten
+            await self.terminal.call("sendDocument", document=reply.file)
+        self.refused = self.refused or self.terminal.unwritten
 
     async def _send_export(self, call: ChatContext, wanted: Export) -> None:
-        here = self._services.installation
+        here = self.services.installation
         with await pack(call.store, wanted, here.version, here.scratch) as archive:
-            await self._terminal.call("sendDocument", document=File(wanted.name, archive))
+            await self.terminal.call("sendDocument", document=File(wanted.name, archive))
 
     @contextlib.asynccontextmanager
     async def turn(self, words: str = "", said: CommandMessage = NOTHING_SAID) -> AsyncIterator[ChatContext]:
         """Begins a turn and yields its command context. The turn ends with the block."""
-        store = self._services.store
-        turn = await store.begin_command(BOT.id, HERE.chat_id, HERE.topic_id, self._user_id)
+        store = self.services.store
+        turn = await store.begin_command(BOT.id, HERE.chat_id, HERE.topic_id, self.user_id)
         try:
             yield await go_to(self._context(turn, words, said), self.where)
         finally:
             with contextlib.suppress(RelayError):
                 await store.store_sent(turn, [], True)
-            self._after()
+            self.after()
 
     def _context(self, turn: ClaimedTurn, words: str, said: CommandMessage) -> ChatContext:
         return ChatContext(
-            services=self._services,
+            services=self.services,
             turn=turn,
             bot_id=BOT.id,
-            space=Space("private", owner_id=self._user_id),
+            space=Space("private", owner_id=self.user_id),
             chat_id=HERE.chat_id,
             topic_id=HERE.topic_id,
             private=True,
-            user_id=self._user_id,
-            name=self._name,
-            admin=self._services.people.role_of(turn) == "admin",
+            user_id=self.user_id,
+            name=self.name,
+            admin=self.services.people.role_of(turn) == "admin",
             stop=self._stopped,
             sees=self._sees,
             text=words,
             said=said,
-            messenger=self._terminal,
+            messenger=self.terminal,
         )
 
+    def _named(self, text: str) -> str:
+        """Returns a text, in the shell with its commands named as there."""
+        return name_commands(text) if self.in_shell else text
+
     async def _stopped(self) -> bool:
-        return self._stop()
+        return self.stop()
 
     async def _sees(self, space: Space) -> bool:
-        return space.owner_id == self._user_id
+        return space.owner_id == self.user_id

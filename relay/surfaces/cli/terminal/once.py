@@ -12,7 +12,7 @@ from relay.commands.context import NAMELESS
 from relay.core.errors import CommandRefused, OutOfRange, RelayError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
-from relay.memory.index import enter
+from relay.memory.index import EmbedderRouter, enter
 from relay.memory.query_vectors import LOADING_SECONDS
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
@@ -104,12 +104,18 @@ async def open_desk(settings: Settings, name: str, pressable: bool) -> AsyncIter
         owner, owner_name = await seat_owner(relay)
         terminal = Terminal(settings, pressable)
         services = make_services(relay, terminal, BOT.id)
-        if relay.clients.embedder is not None and name == SEARCHES:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOADING_SECONDS):
-                    await relay.clients.embedder.preload()
+        if name == SEARCHES:
+            await load_embedder(relay.clients.embedder)
         yield Desk(services, terminal, owner, owner_name, in_shell=True)
         await enter(relay.store)
+
+
+async def load_embedder(embedder: EmbedderRouter | None) -> None:
+    """Waits for the embedder before the first search, but not for long."""
+    if embedder is not None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOADING_SECONDS):
+                await embedder.preload()
 
 
 async def seat_owner(relay: Runtime) -> tuple[int, str]:

@@ -6,12 +6,10 @@ from relay.commands.people.tokens import LINK_SECONDS, new_link
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.program import RELAY
-from relay.core.settings import Settings
+from relay.core.settings import Settings, load
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.cli.doctor.network import find_address
-from relay.surfaces.cli.output import AsJson
-from relay.surfaces.cli.owner import run
-from relay.surfaces.cli.shell import ready
+from relay.surfaces.cli.owner import Shown, owner_command
 
 ANSWER_SECONDS = 10.0
 
@@ -24,20 +22,16 @@ class PageLink:
     minutes: int
 
 
-def show_link(as_json: AsJson = False) -> None:
+@owner_command()
+async def show_link(ctx: ChatContext) -> Shown:
     """Print a link that opens the web app in a browser on this machine. It works once, for ten minutes."""
-    settings = ready(quiet=True)
-
-    async def made(ctx: ChatContext) -> PageLink:
-        page = await _find_page(settings)
-        return PageLink(f"{page}/#link={await new_link(ctx)}", LINK_SECONDS // 60)
-
-    def lines(_: ChatContext, link: PageLink) -> str:
-        told = f"{link.url}\nOpen it within {link.minutes} minutes. It works once."
-        menu = "In Telegram, the button beside the message field opens the app too, at"
-        return f"{told}\n{menu} {settings.web_url}." if settings.web_url else told
-
-    run(made, lines, as_json)
+    settings = load()
+    page = await _find_page(settings)
+    link = PageLink(f"{page}/#link={await new_link(ctx)}", LINK_SECONDS // 60)
+    text = f"{link.url}\nOpen it within {link.minutes} minutes. It works once."
+    if settings.web_url:
+        text += f"\nIn Telegram, the button beside the message field opens the app too, at {settings.web_url}."
+    return Shown(link, text)
 
 
 async def _find_page(settings: Settings) -> str:

@@ -12,8 +12,7 @@ from relay.core.settings import load
 from relay.memory.rows.people import ApiToken
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.cli.command_list import make_group
-from relay.surfaces.cli.output import AsJson
-from relay.surfaces.cli.owner import owner_command, run
+from relay.surfaces.cli.owner import owner_command
 
 token = make_group("Tokens that let programs use the API as you.")
 API_OFF = "The API is switched off. Set RELAY_API=on, and start the bot again."
@@ -28,15 +27,16 @@ def _list(ctx: ChatContext, found: list[ApiToken]) -> str:
     return "\n".join(map(line, found)) or f"You have no tokens. `{RELAY} token new` makes one."
 
 
-@token.command("new")
-def new(name: Annotated[str, typer.Argument(help="What it is for.")] = "", as_json: AsJson = False) -> None:
+def _show_new(_: ChatContext, one: NewToken) -> str:
+    told = f"{one.token}\nSend it as `Authorization: Bearer …`. It isn't shown again."
+    return told if load().api else f"{told}\n{API_OFF}"
+
+
+@token.command()
+@owner_command(_show_new)
+async def new(ctx: ChatContext, name: Annotated[str, typer.Argument(help="What it is for.")] = "") -> NewToken:
     """Make a token. It is shown this once."""
-
-    def lines(_: ChatContext, one: NewToken) -> str:
-        told = f"{one.token}\nSend it as `Authorization: Bearer …`. It isn't shown again."
-        return told if load().api else f"{told}\n{API_OFF}"
-
-    run(lambda ctx: new_token(ctx, name), lines, as_json)
+    return await new_token(ctx, name)
 
 
 @token.command("list")
