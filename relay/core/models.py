@@ -17,14 +17,20 @@ ToolDefinition = dict[str, Any]
 """A tool for the Messages API: `{name, description, input_schema}`, or a server tool's type and settings."""
 
 
+def make_tool(name: str, description: str, properties: dict[str, Any], required: Sequence[str] = ()) -> ToolDefinition:
+    """Returns a tool whose input is an object with these properties."""
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    schema |= {"required": list(required)} if required else {}
+    return {"name": name, "description": description, "input_schema": schema}
+
+
 def list_tool(
     name: str, description: str, items: str, properties: dict[str, Any], required: Sequence[str], most: int = 0
 ) -> ToolDefinition:
     """Returns a tool that takes a list of objects under the name `items`. `most`: how many; 0: any number."""
     item = {"type": "object", "properties": properties, "required": list(required)}
     listed = {"type": "array", "items": item} | ({"maxItems": most} if most else {})
-    schema = {"type": "object", "properties": {items: listed}, "required": [items]}
-    return {"name": name, "description": description, "input_schema": schema}
+    return make_tool(name, description, {items: listed}, (items,))
 
 
 @frozen

@@ -6,24 +6,21 @@ import json
 from typing import Any
 
 from relay.conversation.model_loop import ToolInput, ToolRun
-from relay.core.models import Space, ToolDefinition
+from relay.core.models import Space, make_tool
 from relay.core.prompt_markup import marked_name
 from relay.memory.rows.turns.documents import DocumentCard, OpenedDocument
 from relay.memory.store import Store
 
-READ_DOCUMENT: ToolDefinition = {
-    "name": "read_document",
-    "description": "Reads a part of a document that was sent in any conversation. search_memory tells which part.",
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "description": "Some of its name. Empty: lists the newest."},
-            "part": {"type": "integer"},
-            "version": {"type": "integer", "description": "1 is the oldest."},
-        },
-        "required": ["name"],
+READ_DOCUMENT = make_tool(
+    "read_document",
+    "Reads a part of a document that was sent in any conversation. search_memory tells which part.",
+    {
+        "name": {"type": "string", "description": "Some of its name. Empty: lists the newest."},
+        "part": {"type": "integer"},
+        "version": {"type": "integer", "description": "1 is the oldest."},
     },
-}
+    required=("name",),
+)
 UNKNOWN = "There is no such document. These were sent last:"
 NONE = "No document has been sent here."
 AMBIGUOUS = "Several documents have a name like that. Which one?"

@@ -8,7 +8,7 @@ from typing import Any
 
 from relay.conversation.model_loop import ToolInput, ToolRun
 from relay.conversation.tools.results import format_opened, is_foreign, moment_of
-from relay.core.models import Incoming, ToolDefinition
+from relay.core.models import Incoming, make_tool
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import call_person, clean_name, mark_untrusted, neutralize_markup
 from relay.memory.derivations import artefacts
@@ -20,32 +20,25 @@ from relay.memory.store import Store
 KINDS = {"message": "message", **{one.kind: one.kind for one in artefacts.KINDS}, "document": "part"}
 """The kinds of results as the model names them, with their names in the index."""
 MOST = 20
-SEARCH_MEMORY: ToolDefinition = {
-    "name": "search_memory",
-    "description": "Finds earlier messages, memories, summaries and parts of documents, in any thread, by words and "
-    "by meaning.",
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "Distinctive words, or a question."},
-            "kinds": {"type": "array", "items": {"type": "string", "enum": list(KINDS)}},
-            "tags": {"type": "array", "items": {"type": "string"}, "description": "Memories with one of them."},
-            "since": {"type": "string", "description": "ISO 8601."},
-            "until": {"type": "string", "description": "Before this time."},
-            "limit": {"type": "integer"},
-        },
-        "required": ["query"],
+SEARCH_MEMORY = make_tool(
+    "search_memory",
+    "Finds earlier messages, memories, summaries and parts of documents, in any thread, by words and by meaning.",
+    {
+        "query": {"type": "string", "description": "Distinctive words, or a question."},
+        "kinds": {"type": "array", "items": {"type": "string", "enum": list(KINDS)}},
+        "tags": {"type": "array", "items": {"type": "string"}, "description": "Memories with one of them."},
+        "since": {"type": "string", "description": "ISO 8601."},
+        "until": {"type": "string", "description": "Before this time."},
+        "limit": {"type": "integer"},
     },
-}
-OPEN_MEMORY: ToolDefinition = {
-    "name": "open_memory",
-    "description": "Opens an id: a message with those around it, a memory with its sources and former words, etc.",
-    "input_schema": {
-        "type": "object",
-        "properties": {"id": {"type": "string"}},
-        "required": ["id"],
-    },
-}
+    required=("query",),
+)
+OPEN_MEMORY = make_tool(
+    "open_memory",
+    "Opens an id: a message with those around it, a memory with its sources and former words, etc.",
+    {"id": {"type": "string"}},
+    required=("id",),
+)
 AT_REST = "Memory is switched off here for now: nothing is looked up."
 NOTHING = "There is nothing with that id here."
 

@@ -19,7 +19,7 @@ from relay.conversation.tools.reminder_input import (
     zone_of,
 )
 from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, OPEN_REMINDERS
-from relay.core.models import Incoming, ToolDefinition
+from relay.core.models import Incoming, make_tool
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.reminders.due import AGAIN_MINUTES
 from relay.memory.rows.proactive.reminders import NewReminder, Reminder, ReminderKind
@@ -37,48 +37,38 @@ WHEN = {
     "zone": {"type": "string", "description": "An IANA zone, if not theirs."},
     "again_minutes": {"type": "integer", "description": "For ask; 60 if left out."},
 }
-SET_REMINDER: ToolDefinition = {
-    "name": "set_reminder",
-    "description": "Reminds the person later, when asked to. If the time is unclear, ask; never guess an "
-    "hour. The time is shown under your answer.",
-    "input_schema": {
-        "type": "object",
-        "properties": {
-            **WHEN,
-            "kind": {
-                "type": "string",
-                "enum": list(KINDS),
-                "description": "ask: repeats until answered, 3 times at most. check: you first see whether there is "
-                "anything to tell.",
-            },
-            "mention": {
-                "type": "string",
-                "description": "Instead of `at`: one to three words. You are told `text` when they mention them.",
-            },
-            **{name: {"type": "integer"} for name in MENTION_LIMITS},
+SET_REMINDER = make_tool(
+    "set_reminder",
+    "Reminds the person later, when asked to. If the time is unclear, ask; never guess an hour. The time is shown "
+    "under your answer.",
+    {
+        **WHEN,
+        "kind": {
+            "type": "string",
+            "enum": list(KINDS),
+            "description": "ask: repeats until answered, 3 times at most. check: you first see whether there is "
+            "anything to tell.",
         },
-        "required": ["text"],
+        "mention": {
+            "type": "string",
+            "description": "Instead of `at`: one to three words. You are told `text` when they mention them.",
+        },
+        **{name: {"type": "integer"} for name in MENTION_LIMITS},
     },
-}
-LIST_REMINDERS: ToolDefinition = {
-    "name": "list_reminders",
-    "description": "Lists the person's open reminders.",
-    "input_schema": {"type": "object", "properties": {}},
-}
-CHANGE_REMINDER: ToolDefinition = {
-    "name": "change_reminder",
-    "description": "Changes a reminder. What is left out stays; an empty rrule: once.",
-    "input_schema": {
-        "type": "object",
-        "properties": {"id": {"type": "integer"}, **{name: {"type": given["type"]} for name, given in WHEN.items()}},
-        "required": ["id"],
-    },
-}
-DELETE_REMINDER: ToolDefinition = {
-    "name": "delete_reminder",
-    "description": "Deletes a reminder, by its id or mention.",
-    "input_schema": {"type": "object", "properties": {"id": {"type": "integer"}, "mention": {"type": "string"}}},
-}
+    required=("text",),
+)
+LIST_REMINDERS = make_tool("list_reminders", "Lists the person's open reminders.", {})
+CHANGE_REMINDER = make_tool(
+    "change_reminder",
+    "Changes a reminder. What is left out stays; an empty rrule: once.",
+    {"id": {"type": "integer"}, **{name: {"type": given["type"]} for name, given in WHEN.items()}},
+    required=("id",),
+)
+DELETE_REMINDER = make_tool(
+    "delete_reminder",
+    "Deletes a reminder, by its id or mention.",
+    {"id": {"type": "integer"}, "mention": {"type": "string"}},
+)
 REMINDER_TOOLS = [SET_REMINDER, LIST_REMINDERS, CHANGE_REMINDER, DELETE_REMINDER]
 TAINTED = "Not in this turn: somebody else's words are in it. The person can change it with /reminders."
 REFUSED = {
