@@ -128,7 +128,7 @@ class ErasureCleanup:
         if not self.days:
             return f"{many}. Nightly backups are off, so they stay until someone deletes them."
         gone = max(made[-1] + timedelta(days=self.days), datetime.now(UTC)) + timedelta(days=1)
-        return f"{many}. The last of them is deleted by {gone:%Y-%m-%d}."
+        return f"{many}. {'It' if len(made) == 1 else 'The last of them'} is deleted by {gone:%Y-%m-%d}."
 
     async def purge(self) -> tuple[MadeBackup, int]:
         """Makes a fresh backup and deletes all earlier ones. Returns it and how many were deleted. Raises

@@ -106,11 +106,11 @@ def is_embedded(settings: Settings) -> bool:
 def place(settings: Settings) -> str:
     """Describes where the settings keep the data, without secrets."""
     if settings.supabase_url:
-        return f"Supabase, {settings.supabase_url}"
+        return f"the Supabase project {settings.supabase_url}"
     if settings.database_url:
         parts = urlsplit(settings.database_url)
-        return f"Postgres, {parts.netloc.rpartition('@')[2] or 'local'}{parts.path}"
-    return f"embedded, under {settings.data_dir.expanduser().resolve()}"
+        return f"the PostgreSQL database {parts.netloc.rpartition('@')[2] or 'local'}{parts.path}"
+    return f"the embedded database in {settings.data_dir.expanduser().resolve()}"
 
 
 def direct(settings: Settings) -> Settings:

@@ -598,8 +598,8 @@ async def test_the_commands_write_two_private_files_and_read_them(
         assert any(f"Exported on {at:%Y-%m-%d %H:}" in text for at in times), "in the person's time zone"
         await commands.take_in(settings, paths[0], user_id, chat_id)
     told = capsys.readouterr().out
-    assert f"Exported 1 session, 2 messages, 1 memory of the user {ADA}:" in told
-    assert all(f"This becomes the memory of {whose}.\n" in told for whose in (f"the user {ADA}", f"the group {GROUP}"))
+    assert f"Exported 1 session, 2 messages, 1 memory of user {ADA}:" in told
+    assert all(f"This becomes the memory of {whose}.\n" in told for whose in (f"user {ADA}", f"group {GROUP}"))
     assert told.count("nothing added; 4 rows were there already.") == 2
     with pytest.raises(commands.NothingToExport):
         await commands.export(settings, EVE, None, tmp_path / "out")
@@ -672,7 +672,7 @@ async def test_import_names_the_owner_and_asks_before_writing(
     with pytest.raises(ImportRefused, match="Nothing was changed"):
         await commands.take_in(settings, paths[private(BEN)], None)
     assert await seen(sql) == before
-    assert f"This becomes the memory of the user {BEN}, Ben.\n" in capsys.readouterr().out
+    assert f"This becomes the memory of user {BEN}, Ben.\n" in capsys.readouterr().out
     answered("yes")
     await commands.take_in(settings, paths[private(BEN)], None)
     assert "1 memory added" in capsys.readouterr().out

@@ -560,7 +560,7 @@ def test_invalid_targets_are_refused(monkeypatch: Any, tmp_path: Path) -> None:
         target_settings(there, "https://y.supabase.co", "SUPABASE_SERVICE_ROLE_KEY", None)
     assert target_settings(there, "embedded", "K", None).supabase_url == ""
     url = "postgresql://me:secret@db.example.org:6543/postgres"
-    assert place(target_settings(here, url, "K", None)) == "Postgres, db.example.org:6543/postgres"
+    assert place(target_settings(here, url, "K", None)) == "the PostgreSQL database db.example.org:6543/postgres"
 
 
 async def test_a_target_that_fails_is_named_by_its_option(source: Side, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ class Moved(Choices):
 @command(
     "settings",
     usage="[<choice> <value>]",
-    help="your preferences: learning, sound, voice, what answers show, time zone",
+    help="your settings: learning, sound, voice, what answers show, time zone",
 )
 async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices:
     """Changes a setting if one is given. Returns all of the person's settings."""

@@ -30,7 +30,7 @@ class StatusReport:
     """An operator asks in private."""
 
 
-@command("status", help="how things stand")
+@command("status", help="memory, answers and waiting work, in numbers")
 async def status(ctx: CommandContext) -> StatusReport:
     """Returns numbers about this space and the installation."""
     services, now = ctx.services, await ctx.store.status(ctx.space)

@@ -143,4 +143,4 @@ async def _agree(relay: Runtime, space: Space, meant: Space, console: Console) -
 
 
 def _name_owner(space: Space) -> str:
-    return f"the user {space.owner_id}" if space.kind == "private" else f"the group {space.chat_id}"
+    return f"user {space.owner_id}" if space.kind == "private" else f"group {space.chat_id}"

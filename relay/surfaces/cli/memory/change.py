@@ -134,7 +134,7 @@ for name, own, about in (
     ("off", [], "Turn memory off: recall nothing and learn nothing."),
     ("pause", [UNTIL], "Pause memory for a while: recall nothing and learn nothing."),
     ("resume", [], "End a pause."),
-    ("here", [HOW], "ignore, use, quiet or teach: whether conversations in the terminal use memory and add to it."),
+    ("here", [HOW], "Set whether conversations in the terminal use memory and add to it: ignore, use, quiet or teach."),
 ):
     memory.command(name, help=about)(chat_command("memory", *own, before=name))
 memory.command("private", help="Talk off the record in the terminal from now on; off: end and erase it.")(

@@ -53,7 +53,7 @@ async def reset(
         typer.Option("--yes", show_default=False, help="The number of preferences, to confirm that all are forgotten."),
     ] = -1,
 ) -> commands.ResetPreferences:
-    """Forget all of them. Needs --yes with their number."""
+    """Forget all preferences. Needs --yes with their number."""
     known = (await commands.list_preferences(ctx)).known
     how = f"{RELAY} preferences reset --yes {known}"
     confirm_reset(known, number, f"That would forget {pluralize(known, 'preference')}. To confirm: {how}")
@@ -90,5 +90,5 @@ async def signal(
 @preferences.command()
 @owner_command(lambda _, now: f"Preferences in this conversation: {now.here}.", anywhere=True)
 async def here(ctx: ChatContext, to: Annotated[str, typer.Argument(help="use, ignore, quiet or own.")]) -> Preferences:
-    """Set what one conversation does with them: use or ignore them, teach none, or keep its own."""
+    """Set what one conversation does with preferences: use or ignore them, teach none, or keep its own."""
     return await commands.switch_preferences(ctx, read_here(to))

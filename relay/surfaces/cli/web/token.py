@@ -35,7 +35,7 @@ def _show_new(_: ChatContext, one: NewToken) -> str:
 @token.command()
 @owner_command(_show_new)
 async def new(ctx: ChatContext, name: Annotated[str, typer.Argument(help="What it is for.")] = "") -> NewToken:
-    """Make a token. It is shown this once."""
+    """Make a token. It is shown only once."""
     return await new_token(ctx, name)
 
 
