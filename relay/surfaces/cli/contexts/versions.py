@@ -19,7 +19,9 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.comparison import comparison
 from relay.surfaces.chat.times import day
 from relay.surfaces.cli.contexts.session import Name, Offset, find, session, version_id
-from relay.surfaces.cli.owner import PAGE, Shown, owner_command, plain
+from relay.surfaces.cli.output import AsJson
+from relay.surfaces.cli.owner import PAGE, Chat, Topic, owner_command, plain, run
+from relay.surfaces.cli.where import Where
 
 STATES = {"due": "being made", "failed": "couldn't be made"}
 Version = Annotated[str, typer.Argument(help="Its number or name: v002.")]
@@ -60,29 +62,38 @@ async def compare(ctx: ChatContext, name: Name, one: Version, other: Version) ->
 
 
 @session.command()
-@owner_command(anywhere=True)
-async def prune(
-    ctx: ChatContext,
+def prune(
     name: Name,
     which: Annotated[list[str], typer.Argument(help="Their numbers or names: v001 v002.", metavar="<version>…")],
     yes: Annotated[bool, typer.Option("--yes", help="Drop them. Otherwise, only show them.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Drop even those that a running conversation uses.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what was pruned, by the id that was shown.")] = False,
-) -> Shown:
+    chat: Chat = None,
+    topic: Topic = 0,
+    as_json: AsJson = False,
+) -> None:
     """Drop versions of a session. The original stays, and compositions keep their text."""
-    own = (await find(ctx, name)).id
-    if undo:
-        ids = [version_id(one) for one in which]
-        back = {one.id for id in ids for one in await restore_versions(ctx, id)}
-        restored = [one for one in await all_versions(ctx, own) if one.id in back]
-        return Shown(restored, "\n".join(["Restored:", *(_line(ctx, one) for one in restored)]))
-    ids = [one.id for one in await versions_named(ctx, own, which)]
-    require_yes(ctx, await plan_pruning(ctx, own, ids), yes)
-    gone = await prune_command(ctx, ids, force)
-    place = f" --chat {ctx.chat_id}" + (f" --topic {ctx.topic_id}" if ctx.topic_id else "") if ctx.chat_id else ""
-    again = f"{RELAY} session prune {shlex.quote(name)} {gone[0].id} --undo{place}"
-    lines = ["Pruned:", *(_line(ctx, one) for one in gone), f"To bring them back within ten minutes: {again}"]
-    return Shown(gone, "\n".join(lines))
+
+    async def pruned(ctx: ChatContext) -> list[VersionRow]:
+        own = (await find(ctx, name)).id
+        if undo:
+            ids = [version_id(one) for one in which]
+            back = {one.id for id in ids for one in await restore_versions(ctx, id)}
+            return [one for one in await all_versions(ctx, own) if one.id in back]
+        ids = [one.id for one in await versions_named(ctx, own, which)]
+        require_yes(ctx, await plan_pruning(ctx, own, ids), yes)
+        return list(await prune_command(ctx, ids, force))
+
+    def lines(ctx: ChatContext, found: list[VersionRow]) -> str:
+        if undo:
+            return "\n".join(["Restored:", *(_line(ctx, one) for one in found)])
+        place = "" if chat is None else f" --chat {chat}" + (f" --topic {topic}" if topic else "")
+        again = f"{RELAY} session prune {shlex.quote(name)} {found[0].id} --undo{place}"
+        return "\n".join(
+            ["Pruned:", *(_line(ctx, one) for one in found), f"To bring them back within ten minutes: {again}"]
+        )
+
+    run(pruned, lines, as_json, Where(chat, topic))
 
 
 def require_yes(ctx: ChatContext, plan: PruningPlan, yes: bool) -> None:
