@@ -91,6 +91,26 @@ begin
     return looked;
 end $$;
 
+-- Erases the answers among the next 500 turns after an id that match, and that used this person's memory in a group to which
+-- they lent it. Summaries of them go, too: until a new one is written, the group has the one before.
+create or replace function relay.sweep_lent(p_erasure relay.erasure, p_after bigint) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    loose constant jsonb := p_erasure.work -> 'loose';
+    one record;
+begin
+    for one in
+        select m.space_id, array_agg(m.id) as said from (select * from turn where id > p_after order by id limit 500) t
+        join message m on m.id = t.assistant_message_id
+        where t.user_id = p_erasure.user_id and t.prompt -> 'lent' = 'true' and relay.says(m.text, loose) group by m.space_id
+    loop
+        update erasure set work = jsonb_set(work, '{gone}', (work -> 'gone') || to_jsonb(one.said)) where id = p_erasure.id;
+        perform relay.erase_summary_rows(one.space_id, relay.erase_summaries(
+            one.space_id, one.said, loose, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
+        perform relay.erase_messages(one.space_id, one.said, p_erasure.id, loose);
+    end loop;
+end $$;
+
 -- Sweeps the next 500 turns after an id and clears those that match or were made from erased rows. Another person's
 -- turn loses only prompt records and lists, and those only in a group.
 create or replace function relay.sweep_turns(p_erasure relay.erasure, p_after bigint) returns bigint
@@ -106,6 +126,7 @@ declare
     prompts bigint[];
     lists bigint[];
 begin
+    perform relay.sweep_lent(p_erasure, p_after) where not shared;
     with page as (
         select * from turn where id > p_after order by id limit 500),
     own as (

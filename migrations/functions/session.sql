@@ -176,6 +176,9 @@ begin
         return false;
     end if;
     delete from persona where session_id = own.id;
+    -- The preview of an erasure has its words.
+    delete from erasure e using message m where m.session_id = own.id and e.space_id = own.space_id and e.status = 'preview'
+        and e.work -> 'messages' @> to_jsonb(m.id);
     busy := array(select id from turn where id = any (turns) and kind = 'message' and status in ('working', 'answered'));
     select array_agg(id) into ids from (
         select id from message where session_id = own.id and not coalesce(turn_id = any (busy), false)

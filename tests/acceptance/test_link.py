@@ -115,6 +115,24 @@ async def test_facts_learned_in_a_linked_group_stay_there_unlike_lent_memory(bot
     assert "Brings the tent" not in bot.prompt("in private again").text
 
 
+async def test_an_erasure_takes_what_the_bot_said_from_lent_memory(bot: SharedBot) -> None:
+    (olga, dm), (ben, _) = olga_of(bot), bot.person("Ben")
+    group = bot.group(olga, ben)
+    await bot.ask(dm, olga, "about my aunt", "Noted [LEARN: Has an aunt called Floribunda]")
+    await linked(bot, group, olga)
+    told = await bot.ask(group, olga, f"{at(bot)} who is my aunt?", "Your aunt is Floribunda.")
+    other = await bot.ask(group, olga, f"{at(bot)} how is the weather?", "It rains.")
+    await bot.ask(group, olga, f"/unlink{at(bot)}")
+    shown = await bot.ask(dm, olga, "/forget --erase Floribunda")
+    await bot.press(dm, olga, shown, "Erase for good")
+    await bot.tg.wait_for(lambda: told.deleted)
+    assert not other.deleted
+    await bot.ask(group, ben, f"{at(bot)} what did you tell Olga?")
+    seen = str(bot.prompt("what did you tell Olga").messages)
+    assert "Floribunda" not in seen
+    assert "It rains" in seen
+
+
 async def test_lending_ends_when_the_lender_leaves(bot: SharedBot) -> None:
     (olga, dm), (ben, _) = olga_of(bot), bot.person("Ben")
     sam = bot.tg.user(77_302, "Sam")

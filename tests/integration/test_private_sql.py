@@ -73,6 +73,7 @@ async def test_nothing_of_an_off_the_record_session_remains_after_its_end(
         "the summary may only cover earlier messages"
     )
     assert await sql("select count(*) from job j join session s on s.id::text = j.key where private") == [(0,)]
+    assert await store.erase_preview(private(ADA), {"words": "zanzibarix"}, ADA, False)
     done = await store.private(dm(ADA), False, ADA)
     assert done == OffRecord(False, True)
     assert await holding(sql, *WORDS) == {}
