@@ -317,6 +317,13 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         '[\u0300-\u036F\u0640\u064B-\u0655]', '', 'g')
 $$;
 
+-- Tests whether a text lists two words that another joins with a hyphen (Anna, Lena and Anna-Lena): these are different facts.
+create or replace function relay.lists_joined(p_text text, p_other text) returns boolean
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select exists (select from regexp_matches(normalize(p_other, NFC), '([[:alpha:]]+)[-‐‑–]([[:alpha:]]+)', 'g') as pair
+        where normalize(p_text, NFC) ~* ('\m' || pair[1] || '[,;،、]\s*' || pair[2] || '\M'))
+$$;
+
 -- Returns the active memories about a subject with the same normalized text, earliest first; there is one at most. Facts of
 -- all kinds are compared with each other, and learnings with learnings. A model or a person decides about similar ones.
 create or replace function relay.same_memories(p_space_id bigint, p_kind text, p_subject_id bigint, p_content text)
@@ -328,6 +335,7 @@ begin
     return query select m.* from memory m
     where m.space_id = p_space_id and m.status = 'active' and (m.kind = 'learning') = (p_kind = 'learning')
         and m.subject_id is not distinct from p_subject_id and relay.normal_form(m.content) = form
+        and not relay.lists_joined(m.content, p_content) and not relay.lists_joined(p_content, m.content)
         and (show_trgm(p_content) = '{}'  -- nothing but signs, of which the index knows nothing
             or m.content % p_content or m.content % normalize(p_content, NFC) or m.content % normalize(p_content, NFD)
             or m.content % normalize(p_content, NFKC))

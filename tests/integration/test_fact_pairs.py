@@ -143,6 +143,8 @@ def test_facts_in_scripts_without_capitals_or_spaces_are_told_apart(one: str, ot
         ("Il promène le chien avant le dîner", "Il promène le chien après le dîner"),
         ("La riunione è la prossima settimana", "La riunione è questa settimana"),
         ("Она гуляет до работы", "Она гуляет после работы"),
+        ("Her children are Anna, Lena and Tom", "Her children are Anna-Lena and Tom"),
+        ("Der Laden hat Montag–Freitag offen", "Der Laden hat Montag, Freitag offen"),
     ],
 )
 def test_facts_in_other_languages_are_told_apart(one: str, other: str) -> None:

@@ -407,6 +407,14 @@ async def test_a_fact_that_was_only_repeated_can_be_undone(driver: TurnDriver, s
     assert await driver.known(private(ADA)) == []
 
 
+async def test_a_list_of_names_is_not_a_name_with_a_hyphen(driver: TurnDriver) -> None:
+    told = ["The kids are Anna, Lena and Tom", "The kids are Anna-Lena and Tom"]
+    await driver.teach(ADA, *told)
+    assert await driver.known(private(ADA)) == told
+    await driver.teach(ADA, told[0].lower())
+    assert await driver.known(private(ADA)) == [told[0].lower(), told[1]]
+
+
 async def test_undoing_never_leaves_two_memories_that_say_the_same(driver: TurnDriver, store: Store) -> None:
     (first,) = await driver.teach(ADA, "likes tea")
     forgot = (await forgetting(driver, "likes tea")).changes[0]

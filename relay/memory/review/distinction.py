@@ -40,6 +40,7 @@ TOKEN = re.compile(
     "|[☀-➿\U0001f1e6-\U0001faff]"
 )
 CLOCK = re.compile(r"\d+:\d+")
+JOINED = re.compile(rf"({IN_WORD}+)[-‐‑–]({IN_WORD}+)")
 HAN_DATE = re.compile("[一二三四五六七八九十月日周週曜火水木金土]")
 MINIMAL = 0.6
 """The share of common words at which two facts count as one sentence with a few words changed."""
@@ -113,7 +114,7 @@ def tell_apart(one: str, other: str) -> bool:
     """Tests whether two facts differ in a distinguishing word, so that neither can replace the other. If only a few
     words of a sentence changed, each of these that may be a name distinguishes, even the first word. Other words, such
     as synonyms, are the model's to judge, unless they are in a language whose words aren't known."""
-    if loses(one, other) or loses(other, one):
+    if loses(one, other) or loses(other, one) or _lists_joined(one, other):
         return True
     return bool(_find_changed_names(one, other))
 
@@ -121,12 +122,21 @@ def tell_apart(one: str, other: str) -> bool:
 def loses_in_merge(merged: str, one: str, other: str) -> bool:
     """Tests whether a merged sentence lacks a distinguishing word of either fact, or all words of one, or one fact
     denies the other, so that no sentence can say both."""
-    if _is_unrelated(merged, one) or _is_unrelated(merged, other):
+    if any(_is_unrelated(merged, fact) or _lists_joined(merged, fact) for fact in (one, other)):
         return True
     if loses(merged, one, other) or not _find_changed_names(one, other) <= set(map(str.lower, _tokens(merged))):
         return True
     denied = find_telling_words(one)["not"] > 0, find_telling_words(other)["not"] > 0
     return denied[0] != denied[1] and _matcher(_find_words(one), _find_words(other)).ratio() >= DENIED
+
+
+def _lists_joined(one: str, other: str) -> bool:
+    """Tests whether one of two facts lists words that the other joins with a hyphen: Anna, Lena and Anna-Lena."""
+    return any(
+        re.search(rf"\b{first}[,;،、]\s*{second}\b", text, re.IGNORECASE)
+        for text, hyphened in itertools.permutations((_plain(one), _plain(other)))
+        for first, second in JOINED.findall(hyphened)
+    )
 
 
 def _is_unrelated(merged: str, fact: str) -> bool:
