@@ -88,15 +88,13 @@ class QueueCalls(Calls):
     async def drop_records(self, days: int, limit: int) -> int:
         """Deletes old records: prompts, sent messages, spending. Returns how many."""
 
-    @rpc(worker=WORKER)
-    async def claim_jobs(
-        self, kind: str, bot_id: int | None, limit: int, key: str | None = None, lease_seconds: int = JOB_LEASE_SECONDS
-    ) -> list[ClaimedJob]:
+    @rpc(worker=WORKER, lease_seconds=JOB_LEASE_SECONDS)
+    async def claim_jobs(self, kind: str, bot_id: int | None, limit: int, key: str | None = None) -> list[ClaimedJob]:
         """Leases due jobs of a kind, longest wait first: those for any process, and those of one bot. With a `key`,
         leases only that job, even if it waits after a failure."""
 
-    @rpc()
-    async def renew_job(self, job: ClaimedJob, lease_seconds: int = JOB_LEASE_SECONDS) -> bool:
+    @rpc(lease_seconds=JOB_LEASE_SECONDS)
+    async def renew_job(self, job: ClaimedJob) -> bool:
         """Renews a job's lease. Returns False if this process has lost it."""
 
     @rpc()

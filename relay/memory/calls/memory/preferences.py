@@ -106,9 +106,9 @@ class PreferenceCalls(Calls):
     async def replace_observations(self, feedback_id: int, result: Mapping[str, object]) -> bool:
         """Replaces the `{observations, derivation}` of an act. Returns False if the act was taken back, or is gone."""
 
-    @rpc("derived_feedback")
+    @rpc("derived_feedback", most=100)
     async def list_derived_feedback(
-        self, space: Space, since: datetime | None, version: str, after: int, most: int = 100
+        self, space: Space, since: datetime | None, version: str, after: int
     ) -> list[DerivedFeedback]:
         """Returns a page of acts since `since` that another version attributed, after an id."""
 
