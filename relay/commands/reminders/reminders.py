@@ -212,10 +212,12 @@ async def move(ctx: CommandContext, one: Reminder, to: datetime, after: datetime
 @operation("chat", "http")
 async def mark_done(ctx: CommandContext, reminder_id: int) -> Reminder:
     """Ends a snooze, or a question that is repeated; in a group, for everybody who sees it. The next occurrence of a
-    rule stays. Raises `Conflict` if it was never sent."""
+    rule stays. Done again, it stays as it is. Raises `Conflict` if it was never sent."""
     one = await open_reminder(ctx, reminder_id)
     if one.status == "deleted":
         raise NotFound(GONE)
+    if one.events and one.events[0].kind == "done":
+        return one
     happened = {event.kind for event in one.events}
     if "made" in happened and not happened & {"fired", "missed"}:
         raise Conflict("I haven't sent it yet.")
@@ -240,6 +242,8 @@ async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
     one = await existing_reminder(ctx, reminder_id)
     if one.status not in ("active", "paused"):
         raise Conflict("It waits for your OK." if one.status == "proposed" else OVER)
+    if on == (one.status == "paused"):
+        return one
     if on:
         return await change(ctx, one, "paused", status="paused")
     by_day = replace(one, rule=keep_to_day(one.rule, one.start_at, OFTEN))
