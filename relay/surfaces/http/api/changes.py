@@ -8,16 +8,8 @@ from fastapi import APIRouter, Path
 from pydantic import Field
 
 from relay.commands.context import CommandContext
+from relay.commands.memory import decide as commands
 from relay.commands.memory.access import find_change
-from relay.commands.memory.decide import (
-    CHANGED_SINCE,
-    SETTLED,
-    Decided,
-    Decision,
-    decide,
-    decide_several,
-    list_changes,
-)
 from relay.core.errors import Conflict
 from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.changes import ChangePage
@@ -34,7 +26,7 @@ class Several(WireInput):
     """Changes, and what to do with them."""
 
     ids: Annotated[list[GivenId], Field(min_length=1, max_length=FORGOTTEN_AT_ONCE)]
-    decision: Decision
+    decision: commands.Decision
 
 
 class Decisions(WireModel):
@@ -47,39 +39,39 @@ class Decisions(WireModel):
 async def list_all(ctx: Reading, page: Page, state: Literal["all", "pending"] = "all", space: Space = 0) -> Any:
     """Lists what changed in memory, newest first. `pending`: only what waits to be kept or discarded."""
     waiting = state == "pending"
-    found = await list_changes(ctx, waiting, page.offset, page.limit, space)
+    found = await commands.list_changes(ctx, waiting, page.offset, page.limit, space)
     return page.extend("changes", found, found.pending if waiting else found.total)
 
 
 @router.post("/decide", response_model=Decisions)
 async def decide_all(ctx: Writing, several: Several) -> Any:
     """Decides about several changes."""
-    return {"decided": await decide_several(ctx, several.ids, several.decision)}
+    return {"decided": await commands.decide_several(ctx, several.ids, several.decision)}
 
 
-@router.post("/{changeId}/undo", response_model=wire(Decided))
-async def undo(ctx: Writing, change_id: ChangeId) -> Decided:
+@router.post("/{changeId}/undo", response_model=wire(commands.Decided))
+async def undo(ctx: Writing, change_id: ChangeId) -> commands.Decided:
     """Undoes a change."""
     return await require_done(ctx, change_id, "undo")
 
 
-@router.post("/{changeId}/keep", response_model=wire(Decided))
-async def keep(ctx: Writing, change_id: ChangeId) -> Decided:
+@router.post("/{changeId}/keep", response_model=wire(commands.Decided))
+async def keep(ctx: Writing, change_id: ChangeId) -> commands.Decided:
     """Keeps a change that waits."""
     return await require_done(ctx, change_id, "keep")
 
 
-@router.post("/{changeId}/discard", response_model=wire(Decided))
-async def discard(ctx: Writing, change_id: ChangeId) -> Decided:
+@router.post("/{changeId}/discard", response_model=wire(commands.Decided))
+async def discard(ctx: Writing, change_id: ChangeId) -> commands.Decided:
     """Discards a change that waits."""
     return await require_done(ctx, change_id, "discard")
 
 
-async def require_done(ctx: CommandContext, change_id: int, decision: Decision) -> Decided:
+async def require_done(ctx: CommandContext, change_id: int, decision: commands.Decision) -> commands.Decided:
     """Decides about a change. Raises `NotFound` if the person may not see it, and `Conflict` if it was decided
     differently or has changed since."""
     await find_change(ctx, change_id)
-    decided = await decide(ctx, change_id, decision)
+    decided = await commands.decide(ctx, change_id, decision)
     if decided.outcome != "done":
-        raise Conflict(SETTLED if decided.outcome == "settled" else CHANGED_SINCE)
+        raise Conflict(commands.SETTLED if decided.outcome == "settled" else commands.CHANGED_SINCE)
     return decided

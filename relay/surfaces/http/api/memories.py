@@ -7,23 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import AwareDatetime, Field
 
-from relay.commands.memory.browse import (
-    MemoryOrigin,
-    ShownMemory,
-    list_memories,
-    list_past,
-    open_memory,
-    trace_memory,
-)
-from relay.commands.memory.change import (
-    MemoryPatch,
-    PatchedMemory,
-    forget_memories,
-    forget_memory,
-    merge_memories,
-    patch_memory,
-    restore_memory,
-)
+from relay.commands.memory import browse, change
 from relay.commands.memory.controls import MemorySwitch, show_controls
 from relay.commands.memory.controls import switch as switch_memory
 from relay.commands.memory.remember import remember
@@ -111,29 +95,29 @@ async def list_all(
     ctx: Reading, page: Page, chosen: Annotated[MemoryFilter, Depends(read_filter)], space: Space = 0
 ) -> Any:
     """Lists what is remembered, newest first."""
-    found = await list_memories(ctx, chosen, page.offset, page.limit, space)
+    found = await browse.list_memories(ctx, chosen, page.offset, page.limit, space)
     return page.extend("memories", found, found.matching)
 
 
-@router.post("", status_code=201, response_model=wire(PatchedMemory))
-async def add(ctx: Writing, new: NewMemory) -> PatchedMemory:
+@router.post("", status_code=201, response_model=wire(change.PatchedMemory))
+async def add(ctx: Writing, new: NewMemory) -> change.PatchedMemory:
     """Remembers a fact. 409: nothing is stored off the record, and while memory is off."""
     changed = await remember(ctx, new.text)
     for failure in changed.failed:
         raise Conflict(f"I can't remember that: {failure.failed}.")
-    return PatchedMemory((await open_memory(ctx, changed.changes[0].memory_id)).memory, changed)
+    return change.PatchedMemory((await browse.open_memory(ctx, changed.changes[0].memory_id)).memory, changed)
 
 
-@router.post("/merge", response_model=wire(PatchedMemory))
-async def merge(ctx: Writing, given: Merge) -> PatchedMemory:
+@router.post("/merge", response_model=wire(change.PatchedMemory))
+async def merge(ctx: Writing, given: Merge) -> change.PatchedMemory:
     """Replaces two memories with one."""
-    return await merge_memories(ctx, given.ids, given.text)
+    return await change.merge_memories(ctx, given.ids, given.text)
 
 
 @router.post("/forget", response_model=wire(Changed))
 async def forget_chosen(ctx: Writing, chosen: Chosen) -> Changed:
     """Forgets several memories of one space, all or none. `POST /api/changes/decide` takes that back."""
-    return await forget_memories(ctx, chosen.ids)
+    return await change.forget_memories(ctx, chosen.ids)
 
 
 @router.get("/settings", response_model=wire(Controls))
@@ -149,38 +133,40 @@ async def switch(ctx: Writing, given: MemorySettings, space: Space = 0) -> Contr
     return await switch_memory(ctx, MemorySwitch(given.on, given.paused_until, resume), space)
 
 
-@router.get("/{memoryId}", response_model=wire(ShownMemory))
-async def open_one(ctx: Reading, memory_id: MemoryId) -> ShownMemory:
+@router.get("/{memoryId}", response_model=wire(browse.ShownMemory))
+async def open_one(ctx: Reading, memory_id: MemoryId) -> browse.ShownMemory:
     """Opens a memory."""
-    return await open_memory(ctx, memory_id)
+    return await browse.open_memory(ctx, memory_id)
 
 
-@router.patch("/{memoryId}", response_model=wire(PatchedMemory))
-async def patch(ctx: Writing, memory_id: MemoryId, given: MemoryEdit) -> PatchedMemory:
+@router.patch("/{memoryId}", response_model=wire(change.PatchedMemory))
+async def patch(ctx: Writing, memory_id: MemoryId, given: MemoryEdit) -> change.PatchedMemory:
     """Rewords, pins, unpins or confirms a memory."""
-    return await patch_memory(ctx, memory_id, MemoryPatch(given.text, given.pinned, bool(given.confirmed)))
+    return await change.patch_memory(
+        ctx, memory_id, change.MemoryPatch(given.text, given.pinned, bool(given.confirmed))
+    )
 
 
-@router.delete("/{memoryId}", response_model=wire(PatchedMemory))
-async def forget(ctx: Writing, memory_id: MemoryId) -> PatchedMemory:
+@router.delete("/{memoryId}", response_model=wire(change.PatchedMemory))
+async def forget(ctx: Writing, memory_id: MemoryId) -> change.PatchedMemory:
     """Forgets a memory. `POST /api/changes/{id}/undo` takes that back."""
-    return await forget_memory(ctx, memory_id)
+    return await change.forget_memory(ctx, memory_id)
 
 
-@router.post("/{memoryId}/restore", response_model=wire(PatchedMemory))
-async def restore(ctx: Writing, memory_id: MemoryId, given: WordingToRestore) -> PatchedMemory:
+@router.post("/{memoryId}/restore", response_model=wire(change.PatchedMemory))
+async def restore(ctx: Writing, memory_id: MemoryId, given: WordingToRestore) -> change.PatchedMemory:
     """Restores a former wording, or a memory that is no longer used."""
-    return await restore_memory(ctx, memory_id, given.change_id)
+    return await change.restore_memory(ctx, memory_id, given.change_id)
 
 
-@router.get("/{memoryId}/source", response_model=wire(MemoryOrigin))
-async def trace(ctx: Reading, memory_id: MemoryId) -> MemoryOrigin:
+@router.get("/{memoryId}/source", response_model=wire(browse.MemoryOrigin))
+async def trace(ctx: Reading, memory_id: MemoryId) -> browse.MemoryOrigin:
     """Shows where a memory came from."""
-    return await trace_memory(ctx, memory_id)
+    return await browse.trace_memory(ctx, memory_id)
 
 
 @router.get("/{memoryId}/history", response_model=extended("History", "A page of a memory's history.", MemoryPast))
 async def history(ctx: Reading, memory_id: MemoryId, page: Page) -> Any:
     """Lists a memory's history, newest first."""
-    past = (await list_past(ctx, memory_id, page.offset, page.limit)).past
+    past = (await browse.list_past(ctx, memory_id, page.offset, page.limit)).past
     return page.extend("changes", past, past.total)

@@ -9,19 +9,8 @@ from fastapi import APIRouter, Path
 from pydantic import AwareDatetime, Field
 
 from relay.commands.history.why import PreferenceDiagnostics, diagnose_preferences
+from relay.commands.preferences import preferences as commands
 from relay.commands.preferences.feedback import Feedback, Signal, prefer, signal
-from relay.commands.preferences.preferences import (
-    ForgottenPreferences,
-    PreferenceSwitch,
-    ResetPreferences,
-    decide_waiting,
-    forget_preferences,
-    list_preferences,
-    open_preference,
-    reset_preferences,
-    switch_preferences,
-    undo_forgetting,
-)
 from relay.core.limits import FORGOTTEN_AT_ONCE
 from relay.memory.rows.turns.preferences import FeedbackResult, Preferences, PreferenceSource
 from relay.surfaces.http.api.contexts.names import ProjectId, in_project
@@ -100,7 +89,7 @@ class Count(WireModel):
 @router.get("", response_model=wire(Preferences))
 async def list_all(ctx: Reading) -> Preferences:
     """Lists how the person likes answers, strongest first, and the switches."""
-    return await list_preferences(ctx)
+    return await commands.list_preferences(ctx)
 
 
 @router.post("", status_code=201, response_model=wire(Feedback))
@@ -126,40 +115,42 @@ async def switch(ctx: Writing, given: Settings) -> Preferences:
     """Turns preferences on or off, or pauses them."""
     resume = "paused_until" in given.model_fields_set and given.paused_until is None
     until: datetime | None = given.paused_until
-    return await switch_preferences(ctx, PreferenceSwitch(given.on, until, resume, given.here))
+    return await commands.switch_preferences(ctx, commands.PreferenceSwitch(given.on, until, resume, given.here))
 
 
 @router.put("/threads/{projectId}", response_model=wire(Preferences))
 async def switch_there(ctx: Writing, project_id: ProjectId, given: InThread) -> Preferences:
     """Sets what one conversation does with preferences. Its id is that of its project."""
-    return await switch_preferences(await in_project(ctx, project_id), PreferenceSwitch(here=given.here))
+    return await commands.switch_preferences(
+        await in_project(ctx, project_id), commands.PreferenceSwitch(here=given.here)
+    )
 
 
 @router.post("/restore", response_model=Count)
 async def restore(ctx: Writing, given: Restore) -> Count:
     """Brings forgotten preferences back."""
-    return Count(done=await undo_forgetting(ctx, given.decisions))
+    return Count(done=await commands.undo_forgetting(ctx, given.decisions))
 
 
 @router.post("/decide", response_model=Count)
 async def decide(ctx: Writing, given: Waiting) -> Count:
     """Keeps the waiting reactions, or discards them."""
-    return Count(done=await decide_waiting(ctx, given.keep))
+    return Count(done=await commands.decide_waiting(ctx, given.keep))
 
 
-@router.post("/reset", response_model=wire(ResetPreferences))
-async def reset(ctx: Writing, given: Reset) -> ResetPreferences:
+@router.post("/reset", response_model=wire(commands.ResetPreferences))
+async def reset(ctx: Writing, given: Reset) -> commands.ResetPreferences:
     """Forgets all preferences."""
-    return await reset_preferences(ctx, given.known)
+    return await commands.reset_preferences(ctx, given.known)
 
 
 @router.get("/{preferenceId}", response_model=wire(PreferenceSource))
 async def open_one(ctx: Reading, preference_id: PreferenceId) -> PreferenceSource:
     """Opens a preference, with what taught it."""
-    return await open_preference(ctx, preference_id)
+    return await commands.open_preference(ctx, preference_id)
 
 
-@router.delete("/{preferenceId}", response_model=wire(ForgottenPreferences))
-async def forget(ctx: Writing, preference_id: PreferenceId) -> ForgottenPreferences:
+@router.delete("/{preferenceId}", response_model=wire(commands.ForgottenPreferences))
+async def forget(ctx: Writing, preference_id: PreferenceId) -> commands.ForgottenPreferences:
     """Forgets a preference. `POST /api/preferences/restore` takes that back."""
-    return await forget_preferences(ctx, [preference_id])
+    return await commands.forget_preferences(ctx, [preference_id])

@@ -7,15 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BeforeValidator, Field
 
-from relay.commands.contexts.composition import (
-    compose,
-    drop_composition,
-    export_composition,
-    open_composition,
-    plan_composition,
-    project_compositions,
-    use_composition,
-)
+from relay.commands.contexts import composition as commands
 from relay.core.limits import COMPOSED_BUDGET, COMPOSED_PARTS, MOST_BUDGET
 from relay.memory.rows.contexts.composition import ComposeRequest, PartAsked
 from relay.surfaces.http.api.contexts.files import Format, download, downloads, listing_what_holds_it, sent
@@ -128,7 +120,7 @@ class UsedComposition(WireModel):
 async def list_all(ctx: Reading, page: Page, project_id: ProjectId) -> Any:
     """Lists a project's compositions, newest first."""
     there = await in_project(ctx, project_id)
-    found = await project_compositions(there, page.offset, page.limit)
+    found = await commands.project_compositions(there, page.offset, page.limit)
     return page.page_of("compositions", found.compositions, found.total)
 
 
@@ -144,9 +136,9 @@ async def make(
     """Composes sessions, or previews that. 200: a preview. 201: it is ready. 202: versions are made first."""
     there = await in_project(ctx, project_id)
     if body.preview:
-        return sent(CompositionPreview.of(await plan_composition(there, body.request())))
+        return sent(CompositionPreview.of(await commands.plan_composition(there, body.request())))
     async with begin_writing(there, request) as written:
-        made = await compose(written, body.request())
+        made = await commands.compose(written, body.request())
     response.status_code = 202 if made.status == "making" else 201
     return made
 
@@ -158,8 +150,8 @@ async def read(ctx: Reading, composition_id: CompositionId, format: Format = "js
     """Returns a composition, or its text as a file."""
     there, number = await in_composition(ctx, composition_id)
     if format == "json":
-        return CompositionRecord.of_row(await open_composition(there, number))
-    return download(await export_composition(there, number, format))
+        return CompositionRecord.of_row(await commands.open_composition(there, number))
+    return download(await commands.export_composition(there, number, format))
 
 
 @router.delete("/compositions/{compositionId}", status_code=204)
@@ -167,12 +159,12 @@ async def drop(ctx: Writing, composition_id: CompositionId, force: bool = False)
     """Drops a composition. 409: a running conversation began with it; with `force` it keeps it until it ends."""
     there, number = await in_composition(ctx, composition_id)
     with listing_what_holds_it():
-        await drop_composition(there, number, force)
+        await commands.drop_composition(there, number, force)
 
 
 @router.post("/compositions/{compositionId}/use")
 async def use(ctx: Writing, composition_id: CompositionId) -> UsedComposition:
     """Ends the running session of the composition's project, and begins one with the composition."""
     there, number = await in_composition(ctx, composition_id)
-    used = await use_composition(there, number)
+    used = await commands.use_composition(there, number)
     return UsedComposition(composition_id=composition_id, session_id=str(used.new.ended.session_id))

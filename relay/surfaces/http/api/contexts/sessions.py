@@ -10,15 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from relay.commands.contexts.keepit import (
-    Passage,
-    keep_passage,
-    keepits,
-    open_keepit,
-    remove_keepit,
-    require_marker,
-    weigh_keepit,
-)
+from relay.commands.contexts import keepit as commands
 from relay.commands.contexts.projects import preview_decay, read_original, read_record
 from relay.commands.memory.access import GONE
 from relay.core.errors import NotFound
@@ -129,7 +121,7 @@ async def list_messages(
 async def list_markers(ctx: Reading, page: Page, session_id: SessionId) -> Any:
     """Lists a session's markers, the most important first."""
     there, number = await in_session(ctx, session_id)
-    found = await keepits(there, number, page.offset, page.limit)
+    found = await commands.keepits(there, number, page.offset, page.limit)
     return page.page_of("markers", found.keepits, found.total)
 
 
@@ -137,30 +129,30 @@ async def list_markers(ctx: Reading, page: Page, session_id: SessionId) -> Any:
 async def keep(ctx: Writing, session_id: SessionId, body: NewMarker) -> Keepit:
     """Marks a passage of a message. One that is marked already gets this weight."""
     there, number = await in_session(ctx, session_id)
-    passage = Passage(message_id=number_of(body.message_uuid, "m"), session_id=number, text=body.text)
-    done = await keep_passage(there, passage, round_weight(Decimal(str(body.weight))), "http")
-    return require_marker(done)
+    passage = commands.Passage(message_id=number_of(body.message_uuid, "m"), session_id=number, text=body.text)
+    done = await commands.keep_passage(there, passage, round_weight(Decimal(str(body.weight))), "http")
+    return commands.require_marker(done)
 
 
 @router.put("/sessions/{sessionId}/keepits/{markerId}", response_model=Marker)
 async def weigh(ctx: Writing, session_id: SessionId, marker_id: MarkerId, body: NewWeight) -> Keepit:
     """Gives a marker another weight. The message stays as it is, and so do versions that were made before."""
     there, number = await find_marker(ctx, session_id, marker_id)
-    return require_marker(await weigh_keepit(there, number, round_weight(Decimal(str(body.weight)))))
+    return commands.require_marker(await commands.weigh_keepit(there, number, round_weight(Decimal(str(body.weight)))))
 
 
 @router.delete("/sessions/{sessionId}/keepits/{markerId}", status_code=204)
 async def remove(ctx: Writing, session_id: SessionId, marker_id: MarkerId) -> None:
     """Removes a marker. Versions that were made before keep what they hold."""
     there, number = await find_marker(ctx, session_id, marker_id)
-    await remove_keepit(there, number)
+    await commands.remove_keepit(there, number)
 
 
 async def find_marker(ctx: Reading, session_id: str, marker_id: str) -> tuple[Reading, int]:
     """Returns the context of a session's conversation, and the number of its marker. Raises `NotFound`."""
     there, session = await in_session(ctx, session_id)
     number = number_of(marker_id, "p")
-    found = (await open_keepit(there, number)).keepit
+    found = (await commands.open_keepit(there, number)).keepit
     if found.session_id != session or found.removed:
         raise NotFound(GONE)
     return there, number

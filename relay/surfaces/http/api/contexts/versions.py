@@ -8,13 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from relay.commands.context import CommandContext
-from relay.commands.contexts.compress import (
-    CompressionPreview,
-    complete_settings,
-    compress,
-    find_made,
-    make_version,
-)
+from relay.commands.contexts import compress as commands
 from relay.commands.contexts.projects import read_whole_original
 from relay.commands.contexts.version_file import original_file, version_file
 from relay.commands.contexts.versions import compare_versions, list_versions, read_version, versions_named
@@ -190,22 +184,22 @@ async def make(request: Request, response: Response, ctx: Reading, session_id: S
     """Makes a version, or previews it. 200: a preview, or the same version already exists. 201: it was made at once,
     without a model. 202: it is being made."""
     there, number = await in_session(ctx, session_id)
-    settings = await complete_settings(there, body.given())
+    settings = await commands.complete_settings(there, body.given())
     source = (await versions_named(there, number, [body.source_version]))[0].id if body.source_version else None
     if body.preview:
-        shown = await compress(there, Wish(settings=settings), number, source)
+        shown = await commands.compress(there, Wish(settings=settings), number, source)
         return sent(preview(shown))
-    if not body.again and (there_already := await find_made(there, number, settings, source)):
+    if not body.again and (there_already := await commands.find_made(there, number, settings, source)):
         return sent(VersionMade.of(there_already, status="ready"))
     async with begin_writing(there, request) as written:
-        made = await make_version(written, number, settings, source)
+        made = await commands.make_version(written, number, settings, source)
     if made.version is None:
         raise BudgetUsedUp(made.detail)
     response.status_code = 201 if made.version.status == "ready" else 202
     return made.version
 
 
-def preview(shown: CompressionPreview) -> VersionPreview:
+def preview(shown: commands.CompressionPreview) -> VersionPreview:
     """Returns a preview as it is sent."""
     ratio = round(shown.tokens / max(1, shown.estimated_tokens), 1)
     return VersionPreview.of(
