@@ -6,7 +6,7 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import structlog
 
@@ -40,12 +40,12 @@ class Formatted:
     entities: list[Entity]
 
 
-async def run_formatting(work: Callable[..., T], markdown: str, *given: Any) -> T:
-    """Runs `work(markdown, *given)`, which formats. A long text is formatted in a thread, where it may take more time
+async def run_formatting(work: Callable[[str], T], markdown: str) -> T:
+    """Runs `work(markdown)`, which formats. A long text is formatted in a thread, where it may take more time
     without blocking others. A text that takes too long is shown as plain text."""
     if len(markdown) <= _LONG:
-        return work(markdown, *given)
-    return await asyncio.to_thread(work, markdown, *given)
+        return work(markdown)
+    return await asyncio.to_thread(work, markdown)
 
 
 def format_reply(markdown: str, *, footer: str = "", tools: str = "") -> list[Formatted]:

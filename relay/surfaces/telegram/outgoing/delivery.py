@@ -17,7 +17,7 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.exports import Exports
 from relay.surfaces.telegram.outgoing.insist import Stopped, sleep_or_stop
 from relay.surfaces.telegram.outgoing.requests import address_of, silent_line
-from relay.surfaces.telegram.outgoing.sender import STOPPED, Operates, Sender, is_nobody
+from relay.surfaces.telegram.outgoing.sender import STOPPED, Operates, Sender
 
 log = structlog.get_logger()
 
@@ -48,11 +48,10 @@ class Delivery:
         messenger: Messenger,
         bot_id: int,
         voice: TextToSpeech | None = None,
-        operates: Operates = is_nobody,
+        operates: Operates = lambda _: False,
         exports: Exports | None = None,
         on_refused: OnRefused | None = None,
     ) -> None:
-        """`operates`: whether a turn's user is an admin, who sees the cause of an error in their own chat."""
         self._on_refused = on_refused
         self._store = store
         self._bot_id = bot_id

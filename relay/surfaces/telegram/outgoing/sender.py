@@ -21,6 +21,7 @@ from relay.core.errors import (
     TokenRefused,
     VoiceUnavailable,
 )
+from relay.core.frozen import frozen
 from relay.core.models import File, Sound
 from relay.core.ports import Messenger, TextToSpeech
 from relay.memory.claims import ClaimedTurn
@@ -50,33 +51,20 @@ NO_EDIT = ("not found", "can't be edited", "message_id_invalid")
 """Telegram's errors for a message that cannot be edited at all."""
 
 Operates = Callable[[ClaimedTurn], bool]
+"""Whether a turn's user is an admin, who sees the cause of an error in their own chat."""
 
 
-def is_nobody(turn: ClaimedTurn) -> bool:
-    """Returns False: by default, no user counts as an admin."""
-    return False
-
-
+@frozen
 class Sender:
     """Sends parts of turns that this process holds."""
 
-    def __init__(
-        self,
-        store: Store,
-        messenger: Messenger,
-        bot_id: int,
-        voice: TextToSpeech | None,
-        operates: Operates,
-        exports: Exports | None,
-    ) -> None:
-        """`voice`: None if no engine is installed."""
-        self._voice = voice
-        self._operates = operates
-        self._exports = exports
-        self._store = store
-        self._messenger = messenger
-        self._bot_id = bot_id
-        self._search = Search(store, messenger, bot_id)
+    store: Store
+    messenger: Messenger
+    bot_id: int
+    voice: TextToSpeech | None
+    """None: no engine is installed."""
+    operates: Operates
+    exports: Exports | None
 
     async def send(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> PartResult:
         """Brings a part marked as being sent into its chat, even if the chat has got a new id.
@@ -87,8 +75,8 @@ class Sender:
             try:
                 return PartResult(row.seq, "sent", await self._bring(turn, row, stop))
             except ChatMigrated as error:
-                await self._store.regroup(self._bot_id, row.chat_id, error.new_chat_id, turn.turn_id)
-                row = await self._store.start_sending(turn, [], row.seq)
+                await self.store.regroup(self.bot_id, row.chat_id, error.new_chat_id, turn.turn_id)
+                row = await self.store.start_sending(turn, [], row.seq)
                 if row.chat_id != error.new_chat_id:
                     raise
 
@@ -103,10 +91,10 @@ class Sender:
         if row.uncertain:
             with contextlib.suppress(Stopped):  # a new process may be faster than the request of the one before
                 await sleep_or_stop(SETTLE_SECONDS, stop)
-            found = await self._search.find(row)
+            found = await Search(self.store, self.messenger, self.bot_id).find(row)
             if found is not None:
                 return await self._settle(turn, row, found)
-            row = await self._store.start_sending(turn, [], row.seq)
+            row = await self.store.start_sending(turn, [], row.seq)
         if "text" not in row.request:
             if "say" in row.request:
                 return await self._say(turn, row, stop)
@@ -136,17 +124,17 @@ class Sender:
     @metrics.time_stage("speak")
     async def _speak(self, request: Request, stop: asyncio.Event | None) -> Sound:
         """Makes the sound of a voice note. Raises `VoiceUnavailable`."""
-        if self._voice is None:
+        if self.voice is None:
             raise VoiceUnavailable(OFF, SILENT)
-        async with shown(self._messenger, address_of(request), "record_voice"):
-            return await run_or_stop(self._voice.speak(request["say"]["text"], request["say"]["language"]), stop)
+        async with shown(self.messenger, address_of(request), "record_voice"):
+            return await run_or_stop(self.voice.speak(request["say"]["text"], request["say"]["language"]), stop)
 
     async def _export(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> int:
         """Packs and sends an export; if that is impossible, a line that says why."""
         try:
-            if self._exports is None:
+            if self.exports is None:
                 raise NotPacked()
-            async with self._exports.pack(row.request, stop) as file:
+            async with self.exports.pack(row.request, stop) as file:
                 return await self._send(turn, row, stop, file)
         except Stopped:
             line = STOPPED
@@ -157,12 +145,12 @@ class Sender:
 
     def _describe_error(self, turn: ClaimedTurn, row: StoredPart, error: RelayError) -> str:
         """Returns what went wrong, with the cause only for an admin in their own chat."""
-        return error.message_for(row.chat_id > 0 and self._operates(turn))
+        return error.message_for(row.chat_id > 0 and self.operates(turn))
 
     async def _send_instead(self, turn: ClaimedTurn, row: StoredPart, line: Request) -> int:
         """Sends a line in place of a part."""
         request = {**address_of(row.request, "reply_parameters"), **line}
-        return await self._send(turn, await self._store.replace_sending(turn, row.seq, request), None)
+        return await self._send(turn, await self.store.replace_sending(turn, row.seq, request), None)
 
     async def _send(
         self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None, made: Sound | File | None = None
@@ -174,12 +162,12 @@ class Sender:
         while True:
             try:
                 method, parameters = choose_method(request, made)
-                posted = await self._messenger.call(method, **parameters)
+                posted = await self.messenger.call(method, **parameters)
                 return int(posted["message_id"])
             except DeliveryUncertain as error:
                 with contextlib.suppress(Stopped):
                     await sleep_or_stop(max(SETTLE_SECONDS, pauses.next_pause(error)), stop)
-                found = await self._search.find(row)
+                found = await Search(self.store, self.messenger, self.bot_id).find(row)
                 if found is not None:
                     return await self._settle(turn, row, found)
                 await sleep_or_stop(0, stop)
@@ -201,7 +189,7 @@ class Sender:
             return await self._finalize(turn, row, message_id, None)
         at = {key: row.request[key] for key in ("chat_id", "reply_markup") if key in row.request}
         with contextlib.suppress(MessengerRefused):
-            await call_until_answered(self._messenger, "editMessageReplyMarkup", **at, message_id=message_id)
+            await call_until_answered(self.messenger, "editMessageReplyMarkup", **at, message_id=message_id)
         return message_id
 
     async def _finalize(self, turn: ClaimedTurn, row: StoredPart, message_id: int, stop: asyncio.Event | None) -> int:
@@ -214,7 +202,7 @@ class Sender:
         ours = True
         while request is not None:
             try:
-                await call_until_answered(self._messenger, "editMessageText", stop, **request, message_id=message_id)
+                await call_until_answered(self.messenger, "editMessageText", stop, **request, message_id=message_id)
                 return message_id
             except ChatGone:
                 raise
@@ -225,10 +213,10 @@ class Sender:
                 ours = not any(words in reason for words in NO_EDIT)
                 request = plainer(request, reason) if ours and isinstance(error, MessengerRefused) else None
         log.warning("message cannot be edited; sending a new one", part=row.id, message_id=message_id)
-        sent = await self._send(turn, await self._store.restart_sending(turn, row.seq), stop)
+        sent = await self._send(turn, await self.store.restart_sending(turn, row.seq), stop)
         if ours:
             with contextlib.suppress(MessengerError):
-                await self._messenger.call("deleteMessage", chat_id=row.request["chat_id"], message_id=message_id)
+                await self.messenger.call("deleteMessage", chat_id=row.request["chat_id"], message_id=message_id)
         return sent
 
     async def _delete(self, row: StoredPart) -> None:
@@ -237,10 +225,10 @@ class Sender:
         if row.telegram_message_id is None:
             return  # its group has become another chat in the meantime
         try:
-            await call_until_answered(self._messenger, "deleteMessage", **at)
+            await call_until_answered(self.messenger, "deleteMessage", **at)
         except ChatGone:
             raise
         except MessengerRefused as error:
             if "not found" not in error.reason.lower():
                 with contextlib.suppress(MessengerRefused):
-                    await call_until_answered(self._messenger, "editMessageText", **at, text=VOID)
+                    await call_until_answered(self.messenger, "editMessageText", **at, text=VOID)

@@ -21,7 +21,7 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.memory.remember import keep_marked
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
-from relay.surfaces.telegram.groups.access_requests import AccessAnnouncer
+from relay.surfaces.telegram.groups.access_requests import AccessAnnouncer, number_parts
 from relay.surfaces.telegram.groups.group_join import GroupGreeter
 from relay.surfaces.telegram.groups.groups import Connection
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
@@ -203,7 +203,7 @@ class Controls:
             log.info("a private chat could not be checked", error=str(error))
         parts = await self._parts(call, told, Place(call.user_id, 0, True))
         parts += message_parts("I've answered in our private chat.", place, silent=True)
-        return [replace(part, seq=seq) for seq, part in enumerate(parts, 1)]
+        return number_parts(parts)
 
     async def _press(
         self, turn: ClaimedTurn, update: Update, query: CallbackQuery, place: Place, space: Space

@@ -18,19 +18,10 @@ from relay.memory.contexts.markers import marker_notes
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.turns.edits import RetryState
 from relay.memory.store import Store
+from relay.surfaces.chat import turn_buttons
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.changes import changes_keyboard
 from relay.surfaces.chat.dispatch import TOO_OLD
-from relay.surfaces.chat.turn_buttons import (
-    AnswerAgain,
-    AnswerTwice,
-    AnswerWithCritique,
-    AnswerWithWeb,
-    BringBack,
-    PreferFirst,
-    TurnButton,
-    is_turn_button,
-)
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
@@ -157,7 +148,7 @@ async def understand_press(
     turn: ClaimedTurn, query: CallbackQuery, bot: Bot, groups: Groups, messenger: Messenger, store: Store
 ) -> ParsedTurn:
     """Reads a press that keeps its place among the messages: it asks for another answer, or acts as a command."""
-    if is_turn_button(query.data):
+    if turn_buttons.is_turn_button(query.data):
         return await read_retry(turn, query, bot, groups, messenger, store)
     chat, topic_id, _ = lane_of(turn)
     return ParsedTurn(Place(chat.id, topic_id, chat.private), command="button")
@@ -218,10 +209,10 @@ async def read_retry(
     chat, message_id = query.message.chat, query.message.message_id
     place = Place(chat.id, await topic_pressed(query, bot, store), chat.private)
     pressed = decode(query.data)
-    of_turn = pressed.turn_id if isinstance(pressed, TurnButton) else 0
-    brings_back = isinstance(pressed, BringBack | PreferFirst)
-    findings = query.message.text if isinstance(pressed, AnswerWithCritique) else ""
-    replaces = brings_back or isinstance(pressed, AnswerAgain | AnswerWithCritique)
+    of_turn = pressed.turn_id if isinstance(pressed, turn_buttons.TurnButton) else 0
+    brings_back = isinstance(pressed, turn_buttons.BringBack | turn_buttons.PreferFirst)
+    findings = query.message.text if isinstance(pressed, turn_buttons.AnswerWithCritique) else ""
+    replaces = brings_back or isinstance(pressed, turn_buttons.AnswerAgain | turn_buttons.AnswerWithCritique)
     standing = await store.find_standing(of_turn, turn.user_id)
     space, _ = await groups.space_of(chat, turn.user_id)
     before = await store.answer_said(of_turn)
@@ -240,16 +231,16 @@ async def read_retry(
             at = {"chat_id": place.chat_id, "message_id": message_id}
             await messenger.call("editMessageReplyMarkup", **at, reply_markup=keyboard)
     nothing = unsaid(turn, bot, place, space, query.sender)
-    web = isinstance(pressed, AnswerWithWeb)
+    web = isinstance(pressed, turn_buttons.AnswerWithWeb)
     again = replace(
         nothing,
         retry=True,
         retry_turn=of_turn,
         web=web,
-        two=isinstance(pressed, AnswerTwice),
+        two=isinstance(pressed, turn_buttons.AnswerTwice),
         replaces=replaces,
         brings_back=brings_back,
-        prefers_first=isinstance(pressed, PreferFirst),
+        prefers_first=isinstance(pressed, turn_buttons.PreferFirst),
         critique=findings,
     )
     return ParsedTurn(place, again)

@@ -23,16 +23,10 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.groups.groups import Connection
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.exports import Exports
+from relay.surfaces.telegram.turns import notices
 from relay.surfaces.telegram.turns.controls import Controls
 from relay.surfaces.telegram.turns.echo import Echoes
 from relay.surfaces.telegram.turns.fair_queue import FairQueue
-from relay.surfaces.telegram.turns.notices import (
-    APOLOGY,
-    describe_gone,
-    describe_refused,
-    describe_trouble,
-    describe_undelivered,
-)
 from relay.surfaces.telegram.turns.polling_lease import PollLease
 from relay.surfaces.telegram.turns.running import RunningTurns
 from relay.surfaces.telegram.turns.turn_runner import TurnRunner
@@ -230,19 +224,19 @@ class Worker:
         """Queues notices about a reply, or a reminder, that Telegram refused. If a reminder's chat is gone, ends all of
         its reminders."""
         if turn.message is not None:
-            await self.store.enqueue(self.bot.id, describe_refused(turn, turn.message, reason))
+            await self.store.enqueue(self.bot.id, notices.describe_refused(turn, turn.message, reason))
             if gone:
-                notes = await describe_gone(self._services, turn.turn_id, turn.message.chat_id, reason)
+                notes = await notices.describe_gone(self._services, turn.turn_id, turn.message.chat_id, reason)
                 await self.store.end_reminders(turn.turn_id, notes)
         elif not gone:
-            await self.store.enqueue(self.bot.id, await describe_undelivered(self._services, turn, reason))
+            await self.store.enqueue(self.bot.id, await notices.describe_undelivered(self._services, turn, reason))
 
     async def _fail(self, turn: ClaimedTurn, cause: str) -> None:
         """Schedules a failed turn again; after the third failure it is set aside with a notice."""
         what = f"was set aside after failing {'five' if turn.killed else 'three'} times: {cause}"
         last = turn.killed or turn.failures + 1 >= FAILURES
         try:
-            say = await describe_trouble(self._services, turn, APOLOGY, what) if last else []
+            say = await notices.describe_trouble(self._services, turn, notices.APOLOGY, what) if last else []
             if not await self.store.fail(turn, cause, 2.0 ** (turn.failures + 1), say):
                 return
         except RelayError as lost:
