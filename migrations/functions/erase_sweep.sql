@@ -92,7 +92,7 @@ begin
 end $$;
 
 -- Erases the answers among the next 500 turns after an id that match, and that used this person's memory in a group to which
--- they lent it. Summaries of them go, too: until a new one is written, the group has the one before.
+-- they lent it, with the group's summaries and memories of them. Until a new summary is written, it has the one before.
 create or replace function relay.sweep_lent(p_erasure relay.erasure, p_after bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -107,6 +107,9 @@ begin
         update erasure set work = jsonb_set(work, '{gone}', (work -> 'gone') || to_jsonb(one.said)) where id = p_erasure.id;
         perform relay.erase_summary_rows(one.space_id, relay.erase_summaries(
             one.space_id, one.said, loose, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
+        perform relay.erase_memory_rows(one.space_id, array(
+            select id from memory where space_id = one.space_id and relay.says(content, loose)
+                and (turn_id = any (relay.turns_of(one.said)) or evidence && one.said)), p_erasure.id, loose);
         perform relay.erase_messages(one.space_id, one.said, p_erasure.id, loose);
     end loop;
 end $$;

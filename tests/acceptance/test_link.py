@@ -6,6 +6,7 @@ import asyncio
 
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
+from tests.acceptance.shared_relay import SharedRelay
 from tests.standins.anthropic import tool
 from tests.standins.telegram import Chat, StoredMessage, User
 
@@ -120,13 +121,16 @@ async def test_an_erasure_takes_what_the_bot_said_from_lent_memory(bot: SharedBo
     group = bot.group(olga, ben)
     await bot.ask(dm, olga, "about my aunt", "Noted [LEARN: Has an aunt called Floribunda]")
     await linked(bot, group, olga)
-    told = await bot.ask(group, olga, f"{at(bot)} who is my aunt?", "Your aunt is Floribunda.")
+    learns = "Your aunt is Floribunda. [LEARN: Olga's aunt Floribunda was named in a group]"
+    told = await bot.ask(group, olga, f"{at(bot)} who is my aunt?", learns)
     other = await bot.ask(group, olga, f"{at(bot)} how is the weather?", "It rains.")
     await bot.ask(group, olga, f"/unlink{at(bot)}")
     shown = await bot.ask(dm, olga, "/forget --erase Floribunda")
     await bot.press(dm, olga, shown, "Erase for good")
     await bot.tg.wait_for(lambda: told.deleted)
     assert not other.deleted
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    assert shared_relay.sql("select count(*) from relay.memory where content like '%%Floribunda%%'") == [(0,)]
     await bot.ask(group, ben, f"{at(bot)} what did you tell Olga?")
     seen = str(bot.prompt("what did you tell Olga").messages)
     assert "Floribunda" not in seen
