@@ -61,15 +61,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select to_jsonb(n) from night n where id = p_night_id
 $$;
 
--- Returns the unfinished night; null if there is none or it is too old.
-create or replace function public.relay_open_night() returns jsonb
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select to_jsonb(n) from night n where ended_at is null and begun_at > now() - interval '20 hours'
-    order by id desc limit 1
-$$;
-
--- Begins a night, or continues the open one, and returns its row. Includes what earlier nights left undone. A question
--- unanswered for a week is settled: nothing changes. Preferences that nothing confirmed for 180 days are put away.
+-- Begins a night, or continues the unfinished one unless it is too old, and returns its row. Includes what earlier
+-- nights left undone. A question unanswered for a week is settled: nothing changes. Preferences that nothing confirmed
+-- for 180 days are put away.
 create or replace function public.relay_begin_night() returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -77,8 +71,9 @@ declare
     made night;
 begin
     perform pg_advisory_xact_lock(hashtext('relay.night'));
-    if public.relay_open_night() is not null then
-        return public.relay_open_night();
+    select * into made from night where ended_at is null and begun_at > now() - interval '20 hours' order by id desc limit 1;
+    if found then
+        return to_jsonb(made);
     end if;
     perform public.relay_settle_consolidation(id, false) from consolidation where asked_at < now() - interval '7 days';
     perform relay.put_preferences_away();
