@@ -23,7 +23,7 @@ async def test_reminders_that_repeat_keep_their_hours_where_the_person_goes(bot:
     assert "8:00 · every day at 8:00\n" in listed
     assert "every day at 18:00 (Asia/Tokyo)" in listed
     assert "24 Dec 2031 12:00" in listed, "the moment of what comes once stays"
-    assert "your reminder that repeats" in (await bot.ask(dm, ada, "/settings zone server")).text
+    assert "your repeating reminder" in (await bot.ask(dm, ada, "/settings zone server")).text
     assert "every day at 8:00\n" in (await bot.ask(dm, ada, "/reminders")).text
 
 
