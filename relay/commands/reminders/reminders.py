@@ -212,7 +212,7 @@ async def move(ctx: CommandContext, one: Reminder, to: datetime, after: datetime
 @operation("chat", "http")
 async def mark_done(ctx: CommandContext, reminder_id: int) -> Reminder:
     """Ends a snooze, or a question that is repeated; in a group, for everybody who sees it. The next occurrence of a
-    rule stays. Done again, it stays as it is. Raises `Conflict` if it was never sent."""
+    rule stays. Doing this again changes nothing. Raises `Conflict` if it was never sent."""
     one = await open_reminder(ctx, reminder_id)
     if one.status == "deleted":
         raise NotFound(GONE)

@@ -41,7 +41,7 @@ class MemoryEdit(WireInput):
 
 
 class MemorySettings(WireInput):
-    """Switches to change; missing ones stay as they are."""
+    """Switches to change; missing ones keep their state."""
 
     on: Flag | None = None
     """true and false both end a pause."""

@@ -47,7 +47,7 @@ class GivenSignal(WireInput):
 
 
 class Settings(WireInput):
-    """Switches to change; missing ones stay as they are."""
+    """Switches to change; missing ones keep their state."""
 
     on: Flag | None = None
     paused_until: GivenTime[AwareDatetime] | None = None

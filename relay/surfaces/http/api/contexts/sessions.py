@@ -136,7 +136,7 @@ async def keep(ctx: Writing, session_id: SessionId, body: NewMarker) -> Keepit:
 
 @router.put("/sessions/{sessionId}/keepits/{markerId}", response_model=Marker)
 async def weigh(ctx: Writing, session_id: SessionId, marker_id: MarkerId, body: NewWeight) -> Keepit:
-    """Gives a marker another weight. The message stays as it is, and so do versions that were made before."""
+    """Changes a marker's weight. Its message and the versions that were made before don't change."""
     there, number = await find_marker(ctx, session_id, marker_id)
     return commands.require_marker(await commands.weigh_keepit(there, number, round_weight(Decimal(str(body.weight)))))
 
