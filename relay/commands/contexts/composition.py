@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal, TypeVar
 
 from relay.commands.context import CommandContext
-from relay.commands.memory.access import check_switch
+from relay.commands.memory.access import check_switch, require_switch
 from relay.commands.registry import command, operation
 from relay.commands.session.session import NewSession, end_private
 from relay.core.errors import CommandRefused, Conflict, InUse, NotFound, OutOfRange, require_found
@@ -74,8 +74,7 @@ async def space_compositions(ctx: CommandContext, offset: int = 0, limit: int = 
 async def compose(ctx: CommandContext, request: ComposeRequest) -> Composition:
     """Composes sessions under a name and returns the composition; missing versions are made first. Raises
     `CommandRefused`, without doing anything, if the request can't be composed."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
+    await require_switch(ctx)
     request = checked(request)
     where = {"chat_id": ctx.chat_id, "topic_id": ctx.topic_id, "bot_id": ctx.bot_id, "zone": str(ctx.zone)}
     made = await ctx.store.compose(ctx.space, where, ctx.user_id, request)

@@ -12,10 +12,10 @@ from relay.commands.contexts.space_settings import show_settings
 from relay.commands.contexts.versions import all_versions, open_version
 from relay.commands.contexts.wish import Wish, settings_for
 from relay.commands.history.sessions import session_named
-from relay.commands.memory.access import check_switch, may_switch
+from relay.commands.memory.access import may_switch, require_switch
 from relay.commands.registry import command, operation
 from relay.core.charge import Charge
-from relay.core.errors import NotFound, OutOfRange
+from relay.core.errors import NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.pieces import divide, estimate, spans, two_digits
@@ -146,17 +146,14 @@ async def make_version(
     """Makes a version, or requests it if that takes a model and nobody at a terminal waits. Whoever makes the same one
     again wants another, so the model is asked anew. Raises `OutOfRange` if there is nothing to make it from, and
     `NotAllowed`."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
+    await require_switch(ctx)
     if settings.method == "model":
         if why := await _no_model(ctx):
             return Making("no_budget", why)
         if await find_made(ctx, session_id, settings, source_id):
             await ctx.store.forget_chunks(ctx.space, session_id, source_id)
     made = await ctx.store.make_version(ctx.space, session_id, ctx.user_id, settings.as_json(), source_id)
-    if made is None:
-        raise OutOfRange(NOTHING)
-    return await _run(ctx, made, settings.method == "extract")
+    return await _run(ctx, require_found(made, OutOfRange(NOTHING)), settings.method == "extract")
 
 
 async def tell_when_ready(ctx: CommandContext, version_id: int) -> Making:
@@ -169,8 +166,7 @@ async def tell_when_ready(ctx: CommandContext, version_id: int) -> Making:
 
 async def make_without_model(ctx: CommandContext, version_id: int) -> Making:
     """Makes an unfinished version without a model."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
+    await require_switch(ctx)
     if await ctx.store.make_without_model(ctx.space, version_id):
         return await _run(ctx, version_id, True)
     return await look(ctx, version_id)

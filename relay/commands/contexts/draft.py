@@ -7,17 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from relay.commands.context import CommandContext
-from relay.commands.contexts.composition import (
-    check_budget,
-    check_name,
-    complete,
-    compose,
-    open_composition,
-    plan_composition,
-    space_compositions,
-)
-from relay.commands.memory.access import check_switch
-from relay.core.errors import CommandRefused
+from relay.commands.contexts import composition
+from relay.commands.memory.access import check_switch, require_switch
+from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import COMPOSED_BUDGET, MAX_OFFSET, MOST_BUDGET
 from relay.memory.rows.contexts.composition import (
@@ -52,9 +44,7 @@ class Drafted:
     def part(self, session_id: int) -> ComposedPart:
         """Returns a chosen session. Raises `CommandRefused` if it isn't chosen."""
         part = next((one for one in self.parts if one.session_id == session_id), None)
-        if part is None:
-            raise CommandRefused(NOT_CHOSEN)
-        return part
+        return require_found(part, CommandRefused(NOT_CHOSEN))
 
 
 def read_budget(text: str) -> int | None:
@@ -71,16 +61,15 @@ def read_budget(text: str) -> int | None:
 
 async def begin_draft(ctx: CommandContext, name: str = "") -> Drafted:
     """Begins a draft. `name` empty: a free name is used."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
-    draft = Draft(check_name(name) if name else await free_name(ctx))
+    await require_switch(ctx)
+    draft = Draft(composition.check_name(name) if name else await free_name(ctx))
     await ctx.store.keep_draft(ctx.turn, ctx.space, draft)
     return Drafted(ctx.turn.turn_id, draft)
 
 
 async def draft_of(ctx: CommandContext, composition_id: int) -> Drafted:
     """Begins a draft that changes a composition."""
-    one = await open_composition(ctx, composition_id)
+    one = await composition.open_composition(ctx, composition_id)
     check_switch(ctx, ctx.space)
     draft = Draft(
         one.name, one.budget, one.strategy, parts={part.session_id: part.asked for part in one.parts},
@@ -92,7 +81,7 @@ async def draft_of(ctx: CommandContext, composition_id: int) -> Drafted:
 
 async def free_name(ctx: CommandContext) -> str:
     """Returns a name that no composition of this space has."""
-    taken = {one.name.lower() for one in (await space_compositions(ctx)).compositions}
+    taken = {one.name.lower() for one in (await composition.space_compositions(ctx)).compositions}
     return next(name for n in range(1, 1000) if (name := f"context-{n}") not in taken)
 
 
@@ -105,16 +94,14 @@ async def change_draft(ctx: CommandContext, draft_id: int, change: Mapping[str, 
     """Changes the budget, strategy, order or listed sessions of a draft."""
     await ctx.require_sight()
     budget = change.get("budget", COMPOSED_BUDGET)
-    check_budget(budget if isinstance(budget, int) else 0)
+    composition.check_budget(budget if isinstance(budget, int) else 0)
     draft = await ctx.store.change_draft(draft_id, ctx.space, ctx.user_id, change)
-    if draft is None:
-        raise CommandRefused(FORGOTTEN)
-    return await _plan(ctx, draft_id, draft)
+    return await _plan(ctx, draft_id, require_found(draft, CommandRefused(FORGOTTEN)))
 
 
 async def choose_part(ctx: CommandContext, draft_id: int, session_id: int, asked: PartAsked | None) -> Drafted:
     """Adds a session to a draft, with what is asked for it; None removes it."""
-    part = asdict(complete(asked)) if asked else None
+    part = asdict(composition.complete(asked)) if asked else None
     return await change_draft(ctx, draft_id, {"parts": {str(session_id): part}})
 
 
@@ -151,7 +138,7 @@ async def sessions_to_choose(ctx: CommandContext, draft: Draft, offset: int, lim
 
 async def make_draft(ctx: CommandContext, draft_id: int) -> Composition:
     """Composes a draft."""
-    return await compose(ctx, as_request((await read_draft(ctx, draft_id)).draft))
+    return await composition.compose(ctx, as_request((await read_draft(ctx, draft_id)).draft))
 
 
 async def _plan(ctx: CommandContext, draft_id: int, draft: Draft) -> Drafted:
@@ -160,7 +147,7 @@ async def _plan(ctx: CommandContext, draft_id: int, draft: Draft) -> Drafted:
         return Drafted(draft_id, draft)
     request = as_request(draft)
     try:
-        plan = await plan_composition(ctx, request)
+        plan = await composition.plan_composition(ctx, request)
     except CommandRefused as refusal:
         return Drafted(draft_id, draft, await _known_parts(ctx, request), None, str(refusal))
     return Drafted(draft_id, draft, plan.parts, plan)
@@ -171,7 +158,7 @@ async def _known_parts(ctx: CommandContext, request: ComposeRequest) -> tuple[Co
     asked = dict(request.parts)
     bare = replace(request, budget=MOST_BUDGET, parts=tuple((one, PartAsked()) for one in asked))
     try:
-        plan = await plan_composition(ctx, bare)
+        plan = await composition.plan_composition(ctx, bare)
     except CommandRefused:  # one of them is gone
         return tuple(
             ComposedPart(session_id=one, title=None, words=None, first=None, version="", asked=asked[one])

@@ -118,9 +118,7 @@ async def undo_keepits(ctx: CommandContext, turn_id: int, removed: bool) -> int:
 
 def require_marker(done: KeepitChange) -> Keepit:
     """Returns the marker that was changed. Raises `NotFound` if it is gone."""
-    if done.keepit is None:
-        raise NotFound(GONE)
-    return done.keepit
+    return require_found(done.keepit, NotFound(GONE))
 
 
 async def _was_answer(ctx: CommandContext, telegram_message_id: int) -> bool:
@@ -130,8 +128,7 @@ async def _was_answer(ctx: CommandContext, telegram_message_id: int) -> bool:
 
 
 def _changed(done: KeepitChange | None) -> KeepitChange:
-    if done is None:
-        raise NotFound(GONE)
-    if done.refused:
+    found = require_found(done, NotFound(GONE))
+    if found.refused:
         raise NotAllowed(NOT_YOURS)
-    return done
+    return found

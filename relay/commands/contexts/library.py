@@ -6,7 +6,7 @@ from relay.commands.context import CommandContext
 from relay.commands.contexts.composition import check_budget
 from relay.commands.contexts.pruning import plan_pruning, prune_all
 from relay.commands.history.sessions import NOT_HERE, open_session
-from relay.commands.memory.access import check_switch
+from relay.commands.memory.access import require_switch
 from relay.commands.registry import operation
 from relay.core.errors import NotFound, OutOfRange, require_found
 from relay.core.limits import COMPOSED_BUDGET, MAX_OFFSET, REASON_LENGTH
@@ -37,8 +37,7 @@ async def unregister_session(
     ctx: CommandContext, session_id: int, versions: bool = False, force: bool = False
 ) -> Session:
     """Removes a session from the library. `versions`: also drop its versions, with `force` even those in use."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
+    await require_switch(ctx)
     await open_session(ctx, session_id)  # raises for another conversation's session, so that nothing of it is dropped
     plan = await plan_pruning(ctx, session_id) if versions else None
     if plan is not None and plan.versions:
@@ -49,8 +48,7 @@ async def unregister_session(
 @operation("cli", "http")
 async def link_session(ctx: CommandContext, session_id: int, reason: str = "") -> Session:
     """Links a session of another conversation of the same space to this one."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
+    await require_switch(ctx)
     reason = " ".join(reason.split())[:REASON_LENGTH]
     if not await ctx.store.link_session(ctx.thread, session_id, reason, ctx.user_id):
         raise OutOfRange("Only a session of another conversation in the same memory can be linked. Name it by its id.")
@@ -60,8 +58,7 @@ async def link_session(ctx: CommandContext, session_id: int, reason: str = "") -
 @operation("cli", "http")
 async def unlink_session(ctx: CommandContext, session_id: int) -> None:
     """Removes the link of a session to this conversation."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
+    await require_switch(ctx)
     if not await ctx.store.unlink_session(ctx.thread, session_id):
         raise NotFound("That session isn't linked to this conversation.")
 
@@ -74,11 +71,8 @@ async def storage_statistics(ctx: CommandContext) -> StorageStatistics:
 
 
 async def _set_registered(ctx: CommandContext, session_id: int, on: bool) -> Session:
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
-    done = await ctx.store.register_session(ctx.thread, session_id, on)
-    if done is None:
-        raise NotFound(NOT_HERE)
+    await require_switch(ctx)
+    require_found(await ctx.store.register_session(ctx.thread, session_id, on), NotFound(NOT_HERE))
     return await open_session(ctx, session_id)
 
 

@@ -55,9 +55,7 @@ async def open_project(ctx: CommandContext, thread_id: int, offset: int, limit: 
     """Returns a project with some of its registered sessions. Raises `NotFound`."""
     there = await go_to(ctx, "project", thread_id)
     found = await ctx.store.project(there.space, thread_id, min(offset, MAX_OFFSET), limit)
-    if found is None:
-        raise NotFound(GONE)
-    return OpenedProject(found, (await show_settings(there)).as_json())
+    return OpenedProject(require_found(found, NotFound(GONE)), (await show_settings(there)).as_json())
 
 
 @operation("http")
@@ -78,9 +76,7 @@ async def read_original(
         found = await ctx.store.read_original(ctx.space, session_id, min(offset, MAX_OFFSET), limit)
     else:
         found = await ctx.store.read_original_after(ctx.space, session_id, after, limit)
-    if found is None:
-        raise NotFound(NOT_HERE)
-    return found
+    return require_found(found, NotFound(NOT_HERE))
 
 
 @operation("http")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from relay.commands.context import CommandContext
 from relay.commands.contexts.space_settings import show_settings
 from relay.commands.contexts.versions import all_versions
-from relay.commands.memory.access import check_switch
+from relay.commands.memory.access import require_switch
 from relay.commands.registry import operation
 from relay.core.errors import Conflict, InUse, NotFound, OutOfRange
 from relay.core.frozen import frozen
@@ -31,8 +31,7 @@ class PruningPlan:
 async def plan_pruning(ctx: CommandContext, session_id: int, versions: Collection[int] | None = None) -> PruningPlan:
     """Plans to drop versions of a session; None: all that aren't being made, of which there may be none. Raises
     `CommandRefused` if none of the given versions exists, or this person may not drop them."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
+    await require_switch(ctx)
     listed = await all_versions(ctx, session_id)
     if versions is None:
         chosen = tuple(one for one in listed if one.status != "due")
@@ -56,8 +55,7 @@ async def prune(ctx: CommandContext, versions: Sequence[int], force: bool = Fals
 
 async def prune_all(ctx: CommandContext, versions: Sequence[int], force: bool) -> tuple[Version, ...]:
     """Does the same with any number of versions."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
+    await require_switch(ctx)
     done = await ctx.store.prune_versions(ctx.space, versions, force)
     if done.missing:
         raise NotFound(NO_SUCH_VERSION)
@@ -72,8 +70,7 @@ async def prune_all(ctx: CommandContext, versions: Sequence[int], force: bool) -
 @operation("chat", "cli", "http")
 async def restore_versions(ctx: CommandContext, version_id: int) -> list[RestoredVersion]:
     """Restores what was pruned together with a version: within ten minutes, or within a day if the night pruned it."""
-    await ctx.require_sight()
-    check_switch(ctx, ctx.space)
+    await require_switch(ctx)
     found = await ctx.store.restore_versions(ctx.space, version_id)
     if not found:
         raise Conflict(NOTHING_DROPPED)

@@ -67,6 +67,12 @@ def check_switch(ctx: CommandContext, space: Space) -> None:
         raise NotAllowed(NOT_YOURS if space.kind == "private" else ADMINS_ONLY)
 
 
+async def require_switch(ctx: CommandContext) -> None:
+    """Raises `NotAllowed` unless this person sees this space now and may change its memory switches."""
+    await ctx.require_sight()
+    check_switch(ctx, ctx.space)
+
+
 def check_pause(until: datetime | None) -> None:
     """Raises `OutOfRange` for a pause that has ended already, or is too long."""
     now = datetime.now(UTC)

@@ -116,8 +116,7 @@ async def export(ctx: CommandContext, title: str = "") -> Export:
     """Returns this space's export, to be packed later. `title`: the group's name, whose export has nobody's
     preferences, feedback and intents but this person's."""
     await ctx.require_sight()
-    if await ctx.store.export_space(ctx.space) is None:
-        raise NotFound("There's nothing to export yet.")
+    require_found(await ctx.store.export_space(ctx.space), NotFound("There's nothing to export yet."))
     whose = ctx.name if ctx.space.kind == "private" else title or "the group"
     name = f"relay-export-{datetime.now(UTC):%Y%m%d}.zip"
     return Export(name, ctx.space, f"What Relay remembers of {whose}", str(ctx.zone), ctx.user_id)

@@ -8,7 +8,7 @@ from relay.commands.registry import ADMINS_ONLY, command, operation
 from relay.commands.session.session import NOT_ENDED
 from relay.core.errors import CommandRefused, NotAllowed
 from relay.core.frozen import frozen
-from relay.core.models import Space, Thread
+from relay.core.models import Thread
 from relay.memory.rows.controls import Controls, OffRecord
 
 
@@ -37,7 +37,7 @@ class ForgottenAll:
 @operation("chat", "cli", "http")
 async def show_controls(ctx: CommandContext, space_id: int | None = None) -> Controls:
     """Returns a memory's switches. `space_id` None: this space; 0: the person's own."""
-    return await _controls(ctx, await find_space(ctx, space_id))
+    return await ctx.store.controls(ctx.thread_in(await find_space(ctx, space_id)))
 
 
 @operation("chat", "cli", "http")
@@ -48,13 +48,13 @@ async def switch(ctx: CommandContext, to: MemorySwitch, space_id: int | None = N
     check_switch(ctx, space)
     check_pause(to.paused_until)
     await ctx.store.control(Thread(space, ctx.chat_id, ctx.topic_id), ctx.user_id, to.as_json())
-    return await _controls(ctx, space)
+    return await ctx.store.controls(ctx.thread_in(space))
 
 
 async def count_for_reset(ctx: CommandContext) -> int:
     """Returns how many memories `reset` would forget."""
     check_switch(ctx, ctx.space)
-    return (await _controls(ctx, ctx.space)).memories
+    return (await ctx.store.controls(ctx.thread)).memories
 
 
 async def reset(ctx: CommandContext, known: int) -> ForgottenAll:
@@ -76,8 +76,3 @@ async def talk_privately(ctx: CommandContext, on: bool | None = True) -> OffReco
     if done.refused:
         raise NotAllowed(ADMINS_ONLY if on else NOT_ENDED)
     return done
-
-
-async def _controls(ctx: CommandContext, space: Space) -> Controls:
-    """Returns a space's switches, including this chat's if it belongs to the space."""
-    return await ctx.store.controls(ctx.thread_in(space))

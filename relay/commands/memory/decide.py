@@ -59,9 +59,8 @@ async def turn_changes(ctx: CommandContext, turn_id: int) -> TurnChanges:
 async def decide(ctx: CommandContext, change_id: int, decision: Decision) -> Decided:
     """Undoes, keeps or discards one change."""
     place = await find_place(ctx, change_id=change_id)
-    changes = await ctx.store.decide_change(change_id, ctx.user_id, ctx.admin, decision)
-    if changes is None:
-        raise NotAllowed(NOT_YOURS)
+    done = await ctx.store.decide_change(change_id, ctx.user_id, ctx.admin, decision)
+    changes = require_found(done, NotAllowed(NOT_YOURS))
     if place.turn_id is None and place.memory_id is not None:  # a night, an import, or everything forgotten at once
         past = await ctx.store.memory_past(place.memory_id, 0, LATEST)
         changes = [one for one in past.changes if one.id == change_id]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import admins_only
-from relay.core.errors import CommandRefused, NotAllowed, NotFound
+from relay.core.errors import CommandRefused, NotAllowed, NotFound, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import ERASE_LETTERS
 from relay.memory.erasure import finish_erasure, remove_files
@@ -114,14 +114,10 @@ async def erase_shown(ctx: CommandContext, erasure_id: int) -> Erasing:
 @admins_only
 async def clear_files(ctx: CommandContext) -> str:
     """Rewrites the database's files without what was erased. Returns what remains, as a sentence."""
-    if ctx.services.erasure_cleanup is None:
-        raise NotAllowed(NOT_YOURS)
-    return await ctx.services.erasure_cleanup.clear()
+    return await require_found(ctx.services.erasure_cleanup, NotAllowed(NOT_YOURS)).clear()
 
 
 @admins_only
 async def purge_backups(ctx: CommandContext) -> int:
     """Replaces all backups with a fresh one. Returns how many were deleted."""
-    if ctx.services.erasure_cleanup is None:
-        raise NotAllowed(NOT_YOURS)
-    return (await ctx.services.erasure_cleanup.purge())[1]
+    return (await require_found(ctx.services.erasure_cleanup, NotAllowed(NOT_YOURS)).purge())[1]

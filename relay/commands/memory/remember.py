@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_place
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused, Conflict, OutOfRange
+from relay.core.errors import CommandRefused, Conflict, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
@@ -103,7 +103,6 @@ async def find_message(ctx: CommandContext, telegram_message_id: int) -> Keepabl
 async def keep_answer(ctx: CommandContext, turn_id: int) -> KeptMessage:
     """Proposes to keep a turn's answer."""
     place = await find_place(ctx, turn_id=turn_id)
-    message = await ctx.store.keepable(place.space, turn_id=turn_id)
-    if message is None:
-        raise CommandRefused("There's nothing to keep.")
+    found = await ctx.store.keepable(place.space, turn_id=turn_id)
+    message = require_found(found, CommandRefused("There's nothing to keep."))
     return await keep_message(ctx, message, space=place.space)

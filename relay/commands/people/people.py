@@ -94,9 +94,8 @@ async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
     user_id, username = (None, who.removeprefix("@")) if isinstance(who, str) else (who, "")
     if user_id is not None:
         _check_settings(ctx, user_id)
-    person = await ctx.store.person(user_id, username)
-    if person is None:
-        raise CommandRefused(NAMED if username and ctx.services.people.named else UNKNOWN)
+    unknown = CommandRefused(NAMED if username and ctx.services.people.named else UNKNOWN)
+    person = require_found(await ctx.store.person(user_id, username), unknown)
     if not person.may_use:
         raise CommandRefused(f"{person.name} (id {person.user_id}) has no access. /users lists everyone.")
     _check_settings(ctx, person.user_id)

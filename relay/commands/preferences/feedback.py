@@ -248,9 +248,8 @@ def _require_effect(ctx: CommandContext, done: FeedbackResult) -> FeedbackResult
 
 async def choose_answer(ctx: CommandContext, turn_id: int, chose: Literal["a", "b", "both", "neither"]) -> ChosenAnswer:
     """Chooses between the two answers of a turn. The conversation continues from the chosen one."""
-    done = await ctx.store.choose_answer(ctx.space, ctx.user_id, turn_id, chose)
-    if done is None:
-        raise CommandRefused("There's nothing to choose here.")
+    chosen = await ctx.store.choose_answer(ctx.space, ctx.user_id, turn_id, chose)
+    done = require_found(chosen, CommandRefused("There's nothing to choose here."))
     if done.refused:
         raise CommandRefused("You've chosen already.")
     return done

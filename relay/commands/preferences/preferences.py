@@ -136,9 +136,7 @@ async def decide_waiting(ctx: CommandContext, keep: bool, space_id: int | None =
 async def reset_preferences(ctx: CommandContext, known: int, space_id: int | None = None) -> ResetPreferences:
     """Forgets all of a person's preferences in a space. `known`: their number, as confirmation."""
     done = await ctx.store.reset_preferences(await find_space(ctx, space_id), ctx.user_id, known)
-    if done is None:
-        raise Conflict("That number doesn't match. Nothing was forgotten.")
-    return ResetPreferences(done)
+    return ResetPreferences(require_found(done, Conflict("That number doesn't match. Nothing was forgotten.")))
 
 
 @operation("chat", "cli", "http")

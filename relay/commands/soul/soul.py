@@ -12,6 +12,7 @@ from relay.memory.rows.soul import Soul, SoulDraft, SoulPage
 
 PAGE = 5
 """How many versions a page of the history has."""
+NO_DRAFT = "That draft no longer exists."
 
 
 @frozen
@@ -64,9 +65,8 @@ async def set_soul(ctx: CommandContext, text: str) -> ActiveSoul:
 @admins_only
 async def restore_soul(ctx: CommandContext, version: int) -> ActiveSoul:
     """Activates the text of an old version as a new one."""
-    old = await ctx.store.soul_version(version)
-    if old is None:
-        raise CommandRefused(f"There is no version {version}. /soul history lists those there are.")
+    absent = CommandRefused(f"There is no version {version}. /soul history lists those there are.")
+    old = require_found(await ctx.store.soul_version(version), absent)
     return await _activate(ctx, old.text, f"restored from version {version}", version)
 
 
@@ -110,19 +110,15 @@ async def draft_soul(ctx: CommandContext, text: str, reason: str, based_on: int 
 async def activate_draft(ctx: CommandContext, draft_id: int, seen: int) -> SoulDraft:
     """Activates a draft. `seen`: the active version that the person compared it with. The draft stays open if another
     version is active by now."""
-    return _require_draft(await ctx.store.decide_soul_draft(draft_id, "activate", seen, ctx.user_id))
+    draft = await ctx.store.decide_soul_draft(draft_id, "activate", seen, ctx.user_id)
+    return require_found(draft, CommandRefused(NO_DRAFT))
 
 
 @admins_only
 async def discard_draft(ctx: CommandContext, draft_id: int) -> SoulDraft:
     """Discards a draft."""
-    return _require_draft(await ctx.store.decide_soul_draft(draft_id, "discard", 0, ctx.user_id))
-
-
-def _require_draft(draft: SoulDraft | None) -> SoulDraft:
-    if draft is None:
-        raise CommandRefused("That draft no longer exists.")
-    return draft
+    draft = await ctx.store.decide_soul_draft(draft_id, "discard", 0, ctx.user_id)
+    return require_found(draft, CommandRefused(NO_DRAFT))
 
 
 def check_length(text: str, limit: int, what: str) -> None:

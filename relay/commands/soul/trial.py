@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only
+from relay.commands.soul.soul import NO_DRAFT
 from relay.conversation.prompt import build_prompt
 from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, CommandRefused, ModelError
@@ -29,7 +30,6 @@ RECENT_TOKENS = 8_000
 """The most tokens of the conversation before it. There are fewer than in a turn, so that a trial stays cheap."""
 NO_QUESTION = "You haven't asked anything here yet that I could try it on. Ask me something first, then try again."
 NOT_YOURS = "That isn't one of your questions in this chat. Reply to one of them, or to my answer."
-GONE = "That draft no longer exists."
 CLOSED = "That draft is already decided. Try again with /soul try <text>."
 
 
@@ -99,7 +99,7 @@ async def try_soul(ctx: CommandContext, draft_id: int, message_id: int = 0) -> T
 async def _souls(ctx: CommandContext, draft_id: int) -> tuple[SoulDraft, ShownSoul]:
     draft, active = await ctx.store.soul_drafted(draft_id), await ctx.store.soul()
     if draft is None or draft.status != "open":
-        raise CommandRefused(CLOSED if draft else GONE)
+        raise CommandRefused(CLOSED if draft else NO_DRAFT)
     return draft, ShownSoul(active.version, active.text) if active else ShownSoul(0, "")
 
 
