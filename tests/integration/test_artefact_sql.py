@@ -22,7 +22,7 @@ from relay.memory.rows.search import KnownHit, SearchQuery
 from relay.memory.rows.search_context import OpenedArtefact
 from relay.memory.store import Store
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.history.search import artefact_page
+from relay.surfaces.chat.history.search import known_page
 from tests.integration.conftest import TEMPLATE, Server
 from tests.integration.dump import holding
 from tests.integration.note_artefact import MIGRATION, NOTE
@@ -152,7 +152,7 @@ async def test_a_note_shows_its_sources(side: Side) -> None:
 async def test_a_note_is_shown_in_the_chat_like_other_artefacts(side: Side) -> None:
     await noted(side)
     call = cast("ChatContext", _Reader(private(ADA)))
-    page = artefact_page(call, await opened(side, private(ADA)))
+    page = known_page(call, await opened(side, private(ADA)))
     assert f"🗒 note #{note_id(side)}" in page
     assert TEXT[1:] in page, "the first letter may be escaped"
     assert SAID[1:] in page

@@ -66,20 +66,19 @@ def action(
     return declare
 
 
-def pressed(*kinds: type[Pressed], confirms: bool = False) -> Callable[[Press[Pressed]], Press[Pressed]]:
-    """Registers the handler of buttons, by their callback classes.
+def pressed(kind: type[Pressed], *, confirms: bool = False) -> Callable[[Press[Pressed]], Press[Pressed]]:
+    """Registers the handler of a button, by its callback class.
 
     It must check who presses the button and validate the data, which can be forged or years old. Running it twice must
     do no harm. `confirms`: the button says yes to the command's question; `--yes` presses it.
     """
 
     def declare(run: Press[Pressed]) -> Press[Pressed]:
-        for kind in kinds:
-            if kind.code in BUTTONS:
-                raise ValueError(f"two handlers for the button {kind.code}")
-            BUTTONS[kind.code] = run
-            if confirms:
-                CONFIRMING.add(kind.code)
+        if kind.code in BUTTONS:
+            raise ValueError(f"two handlers for the button {kind.code}")
+        BUTTONS[kind.code] = run
+        if confirms:
+            CONFIRMING.add(kind.code)
         return run
 
     return declare

@@ -42,7 +42,7 @@ class CommandReply:
 
     def redraw(self, toast: str = "") -> ButtonReply:
         """Puts the reply in place of the message above the button."""
-        return ButtonReply(toast, self.text, self.rows)
+        return ButtonReply(toast, self.text, self.rows, result=self.result)
 
 
 @frozen
@@ -84,11 +84,6 @@ def button(label: str, data: str | Callback, ticked: bool = False) -> Button:
 def arrange(row: list[Button], width: int) -> list[list[Button]]:
     """Arranges buttons in rows of at most so many."""
     return [row[first : first + width] for first in range(0, len(row), width)]
-
-
-def link_button(label: str, url: str) -> Button:
-    """Makes a button that opens a link."""
-    return Button(label, url=url)
 
 
 def step_rows(

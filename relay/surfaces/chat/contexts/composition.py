@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from relay.commands.contexts import composition as commands
 from relay.core.limits import CONTEXT_WINDOW
 from relay.core.models import Button
@@ -101,18 +99,14 @@ async def press_download(call: ChatContext, composition_id: int) -> ButtonReply:
 async def press_drop(call: ChatContext, composition_id: int) -> ButtonReply:
     """Asks whether to drop a composition, unless the settings say not to ask."""
     one = await commands.open_composition(call, composition_id)
-    return ask_to_drop(one).redraw() if commands.drop_asks(call, one) else await _redraw_dropped(call, one.id)
+    asks = commands.drop_asks(call, one)
+    return ask_to_drop(one).redraw() if asks else (await _drop(call, one.id)).redraw("Dropped.")
 
 
 @action("bd", confirms=True)
 async def press_confirm(call: ChatContext, composition_id: int) -> ButtonReply:
     """Drops a composition."""
-    return await _redraw_dropped(call, composition_id)
-
-
-async def _redraw_dropped(call: ChatContext, composition_id: int) -> ButtonReply:
-    dropped = await _drop(call, composition_id)
-    return replace(dropped.redraw("Dropped."), result=dropped.result)
+    return (await _drop(call, composition_id)).redraw("Dropped.")
 
 
 async def _drop(call: ChatContext, composition_id: int) -> CommandReply:

@@ -43,23 +43,21 @@ ONLY_ADMINS = "Only my admins can make it here."
 @shows("compress")
 async def compress(call: ChatContext) -> CommandReply:
     """Shows the preview of a version of this conversation, or of an older session."""
-    found = await compress_command(call, read_wish(call.text))
-    return CommandReply(preview_text(found), rows=preview_rows(found), result=found)
+    return preview_page(await compress_command(call, read_wish(call.text)))
 
 
 @action("oc")
 async def press_compress(call: ChatContext, session_id: int, offset: int = 0) -> ButtonReply:
     """Shows the preview of a version of a session; `offset` leads back to the list of sessions."""
-    found = await compress_command(call, Wish(), session_id)
+    page = preview_page(await compress_command(call, Wish(), session_id))
     back = [button("‹ Session", OpenSession(session_id, offset))]
-    return ButtonReply(text=preview_text(found), rows=[*preview_rows(found), back])
+    return replace(page, rows=[*page.rows, back]).redraw()
 
 
 @action("lw")
 async def press_preview(call: ChatContext, session_id: int, draft: Draft) -> ButtonReply:
     """Shows the preview of a version."""
-    found = await preview(call, session_id, draft)
-    return ButtonReply(text=preview_text(found), rows=preview_rows(found))
+    return preview_page(await preview(call, session_id, draft)).redraw()
 
 
 @action("le")
@@ -94,6 +92,11 @@ async def preview(call: ChatContext, session_id: int, draft: Draft) -> Compressi
 def same(one: Draft, other: Draft) -> bool:
     """Whether two drafts make the same version. A draft without a level has that of its ratio."""
     return (one.settings().as_json(), one.source) == (other.settings().as_json(), other.source)
+
+
+def preview_page(found: CompressionPreview) -> CommandReply:
+    """Renders a preview, with its buttons."""
+    return CommandReply(preview_text(found), rows=preview_rows(found), result=found)
 
 
 def preview_text(found: CompressionPreview) -> str:

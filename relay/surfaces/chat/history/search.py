@@ -83,13 +83,9 @@ async def open_result(call: ChatContext, search_id: int, offset: int, result: Re
         return await show_beside(call, search_id, offset, result.id, "around")
     found = await open_known(call, search_id, result.kind, result.id)
     rows = [[button("‹ Back to the results", turn_page(search_id, offset))]]
-    if isinstance(found, OpenedSummary):
-        return ButtonReply(text=summary_page(call, found), rows=rows)
-    if isinstance(found, OpenedArtefact):
-        return ButtonReply(text=artefact_page(call, found), rows=rows)
-    if call.private:
+    if isinstance(found, OpenedMemory) and call.private:
         rows.insert(0, [button(f"Open #{found.number}", OpenMemory(found.id, View()))])
-    return ButtonReply(text=memory_page(call, found), rows=rows)
+    return ButtonReply(text=known_page(call, found), rows=rows)
 
 
 @action("qc")
@@ -220,22 +216,21 @@ def strong(word: str) -> str:
 
 def format_known_heading(call: ChatContext, hit: KnownHit) -> str:
     """Returns the heading of a memory or another artefact in a list of results."""
-    status = hit.status if hit.status != "active" else None
-    return format_heading(call, hit.kind, hit, hit.title, hit.subject, status, hit.valid_until)
+    return format_heading(call, hit.kind, hit, hit.title, hit.subject, hit.status, hit.valid_until)
 
 
-def memory_page(call: ChatContext, found: OpenedMemory) -> str:
-    """Renders a memory in full, with two of its source messages."""
-    status = found.status if found.status != "active" else None
-    title = format_heading(call, "memory", found, None, found.subject, status, found.valid_until)
-    lines = [f"**{title}**", quote(cut_units(found.content, 2400))]
-    return "\n\n".join([*lines, *sources(call, found.sources)])
-
-
-def artefact_page(call: ChatContext, found: OpenedArtefact) -> str:
-    """Renders an artefact in full, with two of its source messages."""
-    lines = [f"**{format_heading(call, found.kind, found, found.title)}**", quote(cut_units(found.content, 2400))]
-    return "\n\n".join([*lines, *sources(call, found.sources)])
+def known_page(call: ChatContext, found: OpenedMemory | OpenedSummary | OpenedArtefact) -> str:
+    """Renders a memory or another artefact in full: with two of its source messages, or a summary with the range it
+    covers."""
+    match found:
+        case OpenedMemory():
+            heading = format_heading(call, "memory", found, None, found.subject, found.status, found.valid_until)
+            more = sources(call, found.sources)
+        case OpenedSummary():
+            heading, more = format_heading(call, "summary", found, found.title), covers(call, found)
+        case OpenedArtefact():
+            heading, more = format_heading(call, found.kind, found, found.title), sources(call, found.sources)
+    return "\n\n".join([f"**{heading}**", quote(cut_units(found.content, 2400)), *more])
 
 
 def sources(call: ChatContext, rows: Sequence[ContextMessage]) -> list[str]:
@@ -247,12 +242,11 @@ def sources(call: ChatContext, rows: Sequence[ContextMessage]) -> list[str]:
     return told
 
 
-def summary_page(call: ChatContext, found: OpenedSummary) -> str:
-    """Renders a summary in full, with the range it covers."""
-    lines = [f"**{format_heading(call, 'summary', found, found.title)}**", quote(cut_units(found.content, 2400))]
-    if found.from_at and found.through_at:
-        lines.append(f"Covers {found.messages} messages until {moment(found.through_at, call.zone)}.")
-    return "\n\n".join(lines)
+def covers(call: ChatContext, found: OpenedSummary) -> list[str]:
+    """Says which range a summary covers, if that is known."""
+    if not found.from_at or not found.through_at:
+        return []
+    return [f"Covers {found.messages} messages until {moment(found.through_at, call.zone)}."]
 
 
 def format_heading(
@@ -264,13 +258,13 @@ def format_heading(
     status: str | None = None,
     until: datetime | None = None,
 ) -> str:
-    """Says what a result is, its date, subject and place. `title`: if it has one. `status`: if it is not active."""
+    """Says what a result is, its date, subject and place. `title`: if it has one. `status`: unnamed if active."""
     named = artefact_kind(kind)
     name = escape_markdown(title) if title else f"{kind} #{known.number}"
     parts = [moment(known.at, call.zone), f"{named.icon if named else ''} {name}".strip()]
     if subject and call.space.kind == "group":
         parts.append(f"about {escape_markdown(shorten(subject, 40))}")
-    if status:
+    if status and status != "active":
         parts.append(status)
     if until:
         parts.append(f"until {day(until, call.zone)}")

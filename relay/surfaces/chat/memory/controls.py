@@ -73,8 +73,7 @@ async def here(call: ChatContext, rest: str) -> CommandReply:
 
 async def board(call: ChatContext, rest: str) -> CommandReply:
     """`/memory controls`: all the switches."""
-    now = await show_controls(call)
-    return (await _page(call, now)).returning(now, private=True)
+    return await _page(call, await show_controls(call))
 
 
 async def reset(call: ChatContext, rest: str) -> CommandReply:
@@ -159,7 +158,7 @@ async def _page(call: ChatContext, now: Controls, space_id: int | None = None) -
     space = await find_space(call, space_id)
     own = space == call.space
     text = describe_switches(call, now, await place_of(call, space), own)
-    return CommandReply(text, rows=rows(now, own and call.private))
+    return CommandReply(text, rows=rows(now, own and call.private), private=True, result=now)
 
 
 def describe_switches(call: ChatContext, now: Controls, place: str = "", here: bool = True) -> str:

@@ -63,7 +63,7 @@ async def forget_all(call: ChatContext, to: buttons.ForgetCandidates) -> ButtonR
 
 @pressed(buttons.ListChanges)
 async def show_history(call: ChatContext, to: buttons.ListChanges) -> ButtonReply:
-    return (await _page(call, to.view, to.space_id)).redraw()
+    return (await history(call, to.view, to.space_id)).redraw()
 
 
 @pressed(buttons.DecideInList)
@@ -77,21 +77,16 @@ async def press_in_list(call: ChatContext, to: buttons.DecideInList) -> ButtonRe
 @pressed(buttons.DecideWaiting)
 async def decide_all(call: ChatContext, to: buttons.DecideWaiting) -> ButtonReply:
     done = await commands.decide_waiting(call, "keep" if to.decision == "k" else "discard", to.space_id)
-    page = await _page(call, HistoryView(waiting=True), to.space_id)
+    page = await history(call, HistoryView(waiting=True), to.space_id)
     left = f" {done.pending} still waiting." if done.pending else ""
     return page.redraw(f"{'Kept' if to.decision == 'k' else 'Discarded'}: {done.decided}.{left}")
 
 
-async def history(call: ChatContext, view: HistoryView) -> CommandReply:
-    """`/memory changes` and `/memory waiting`."""
-    found = await commands.list_changes(call, view.waiting, (view.page - 1) * PAGE)
-    return history_page(found, view.waiting, await place_of(call, call.space), call.zone).returning(found, private=True)
-
-
-async def _page(call: ChatContext, view: HistoryView, space_id: int) -> CommandReply:
+async def history(call: ChatContext, view: HistoryView, space_id: int | None = None) -> CommandReply:
+    """Lists a page of a space's changes, as `/memory changes` and `/memory waiting` do. `space_id` None: this space."""
     space = await find_space(call, space_id)
     found = await commands.list_changes(call, view.waiting, (view.page - 1) * PAGE, space_id=space_id)
-    return history_page(found, view.waiting, await place_of(call, space), call.zone)
+    return history_page(found, view.waiting, await place_of(call, space), call.zone).returning(found, private=True)
 
 
 def outcome_line(decided: commands.Decided, decision: commands.Decision) -> str:

@@ -12,7 +12,7 @@ from relay.commands.preferences.feedback import Feedback
 from relay.core.models import Button
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.rows.turns.preferences import Evidence, Preference, Preferences, PreferenceSource, in_words
-from relay.surfaces.chat.callbacks import Callback
+from relay.surfaces.chat.changes import acts_on
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import action
 from relay.surfaces.chat.links import link_to
@@ -51,12 +51,6 @@ KINDS = {
 }
 
 
-class DropPreference(Callback, code="fx"):
-    """Forgets a preference, under the answer that announced it."""
-
-    preference_id: int
-
-
 @action("fl")
 async def show_list(call: ChatContext, space_id: int) -> ButtonReply:
     """Shows the list. Space 0 is the person's own."""
@@ -93,6 +87,14 @@ async def press_forget(call: ChatContext, space_id: int, preference_id: int) -> 
     done = (await commands.forget_preferences(call, [preference_id], space_id)).forgotten[0]
     rows = [[button("↩ Undo", press_undo(space_id, done.decision_id))], [button("‹ All", show_list(space_id))]]
     return ButtonReply("Forgotten.", f"🎚 Forgot: {escape_markdown(done.pattern)}.", rows)
+
+
+@action("fx")
+async def press_drop(call: ChatContext, preference_id: int) -> ButtonReply:
+    """Forgets a preference under the answer that announced it."""
+    done = await commands.forget_preferences(call, [preference_id])
+    rows = [row for row in call.said.rows if not any(acts_on(one, preference_id, press_drop) for one in row)]
+    return ButtonReply(f"Forgotten: {done.forgotten[0].pattern}", rows=rows)
 
 
 @action("fu")

@@ -16,9 +16,8 @@ from relay.core.errors import OutOfRange
 from relay.core.models import Rows
 from relay.core.text import escape_markdown, pluralize
 from relay.memory.rows.turns.preferences import in_words
-from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import action, answers, pressed, shows
+from relay.surfaces.chat.handlers import action, answers, shows
 from relay.surfaces.chat.memory.controls import confirmed_number
 from relay.surfaces.chat.memory.spans import pause_end
 from relay.surfaces.chat.preferences import pages
@@ -140,14 +139,6 @@ WORDS: dict[str, Callable[[ChatContext, str], Awaitable[CommandReply]]] = {
 """The words after /preferences."""
 ALONE = ("on", "off", "resume", "reset")
 """Those that nothing follows."""
-
-
-@pressed(pages.DropPreference)
-async def press_drop(call: ChatContext, to: pages.DropPreference) -> ButtonReply:
-    """Forgets a preference under the answer that announced it."""
-    done = await commands.forget_preferences(call, [to.preference_id])
-    rows = [row for row in call.said.rows if not any(decode(one.callback_data) == to for one in row)]
-    return ButtonReply(f"Forgotten: {done.forgotten[0].pattern}", rows=rows)
 
 
 @action("fw")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from relay.commands.session import session as commands
+from relay.core.models import Button
 from relay.core.text import escape_markdown
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.contexts.composition import begin_named, list_page
 from relay.surfaces.chat.contexts.suggestion import these_fit
 from relay.surfaces.chat.handlers import shows
 from relay.surfaces.chat.people.bot_rights import BotUser, ask
-from relay.surfaces.chat.reply import CommandReply, app_rows, link_button
+from relay.surfaces.chat.reply import CommandReply, app_rows
 
 WITH = re.compile(r"\s*with\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 """After /new: the composition that the conversation begins with."""
@@ -126,5 +127,5 @@ async def browse(call: ChatContext) -> CommandReply:
         return CommandReply("The app opens in our private chat: write /browse there.", result=app)
     # A link with startapp opens the app at once, but only if @BotFather knows it. Otherwise /start offers it.
     to = "startapp" if me.has_main_web_app else "start=hello"
-    rows = [[link_button("Open it in our chat", f"https://t.me/{me.username}?{to}")]]
+    rows = [[Button("Open it in our chat", url=f"https://t.me/{me.username}?{to}")]]
     return CommandReply("The app shows your private data, so it opens in our private chat.", rows=rows, result=app)

@@ -14,7 +14,7 @@ from relay.surfaces.chat.changes import first_rows, memory_line
 from relay.surfaces.chat.contexts.markers.weights import kept_line, undo_typed
 from relay.surfaces.chat.history.why import describe_tools
 from relay.surfaces.chat.preferences.choice import choice_row, compare_row, reason_row
-from relay.surfaces.chat.preferences.pages import DropPreference, describe_acting, drop_label
+from relay.surfaces.chat.preferences.pages import describe_acting, drop_label, press_drop
 from relay.surfaces.chat.preferences.tags import tags_button
 from relay.surfaces.chat.reminders.dated import offer_rows
 from relay.surfaces.chat.reminders.made import made_line, made_row
@@ -168,5 +168,5 @@ def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:
     if answer.choices.tags and answer.text and "private" not in answer.signs:
         rows.append([tags_button(turn_id)])
     rows += [made_row(one) for one in answer.reminders] or offer_rows(answer.changes)
-    rows += [[button(drop_label(row), DropPreference(row.id))] for row in answer.preferences]
+    rows += [[button(drop_label(row), press_drop(row.id))] for row in answer.preferences]
     return rows

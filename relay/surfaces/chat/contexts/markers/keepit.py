@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from relay.commands.contexts import keepit as commands
 from relay.core.errors import CommandRefused, NotFound, OutOfRange
@@ -63,7 +62,7 @@ async def keepit(call: ChatContext) -> CommandReply:
 async def press_weight(call: ChatContext, draft: int, percent: int) -> ButtonReply:
     """Marks the passage that a turn remembers, with a weight in hundredths."""
     done = await commands.keep_passage(call, commands.Passage(draft=draft), weight_of(percent), "button")
-    return replace(marked(done).redraw("Kept."), result=done)
+    return marked(done).redraw("Kept.")
 
 
 def marked(done: KeepitChange) -> CommandReply:
