@@ -50,7 +50,7 @@ REFUSALS = {
 ABSENT = ("gone", "no_session", "no_version")
 """Refusals because something doesn't exist."""
 UNFIT = ("empty", "twice", "nothing_left")
-"""Refusals because a request can't be met as it is."""
+"""Refusals because a request can't be met in this form."""
 
 
 @frozen

@@ -143,8 +143,8 @@ async def _no_model(ctx: CommandContext) -> str:
 async def make_version(
     ctx: CommandContext, session_id: int, settings: CompressionSettings, source_id: int | None = None
 ) -> Making:
-    """Makes a version, or requests it if that takes a model and nobody at a terminal waits. Whoever makes the same one
-    again wants another, so the model is asked anew. Raises `OutOfRange` if there is nothing to make it from, and
+    """Makes a version, or requests it if that takes a model and nobody at a terminal waits. Making the same one again
+    asks the model anew, because the person wants another. Raises `OutOfRange` if there is nothing to make it from, and
     `NotAllowed`."""
     await require_switch(ctx)
     if settings.method == "model":

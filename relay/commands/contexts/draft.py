@@ -154,7 +154,7 @@ async def _plan(ctx: CommandContext, draft_id: int, draft: Draft) -> Drafted:
 
 
 async def _known_parts(ctx: CommandContext, request: ComposeRequest) -> tuple[ComposedPart, ...]:
-    """Returns what is known of the sessions of a request that can't be composed as it is."""
+    """Returns what is known of the sessions of a request that can't be composed."""
     asked = dict(request.parts)
     bare = replace(request, budget=MOST_BUDGET, parts=tuple((one, PartAsked()) for one in asked))
     try:

@@ -96,7 +96,7 @@ async def open_keepit(ctx: CommandContext, keepit_id: int) -> OpenedKeepit:
 
 @operation("chat", "cli", "http")
 async def weigh_keepit(ctx: CommandContext, keepit_id: int, weight: Decimal) -> KeepitChange:
-    """Changes a marker's weight. Its message stays as it is."""
+    """Changes a marker's weight. Its message doesn't change."""
     await ctx.require_sight()
     may = may_switch(ctx, ctx.space)
     return _changed(await ctx.store.weigh_keepit(ctx.space, keepit_id, weight, ctx.user_id, may))

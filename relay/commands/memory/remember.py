@@ -53,7 +53,7 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
     if contradicted is not None:
         supersede = {**action, "action": "supersede", "memory_id": contradicted}
         done = await ctx.store.change_memory(ctx.turn, ctx.space, [supersede])
-        if not done.failed:  # as it would if that fact were gone by now
+        if not done.failed:  # as it would if that fact were gone
             return done
     return await ctx.store.change_memory(ctx.turn, ctx.space, [action])
 

@@ -111,7 +111,7 @@ def question_rows(consolidation_id: int) -> Rows:
 
 @action("nt")
 async def settle(call: ChatContext, consolidation_id: int, answer: Literal["y", "n"]) -> ButtonReply:
-    """Applies what a night proposed (y), or leaves everything as it is (n)."""
+    """Applies what a night proposed (y), or changes nothing (n)."""
     done = await commands.settle_consolidation(call, consolidation_id, answer == "y")
     if done is None:
         return ButtonReply(commands.SETTLED, rows=[])

@@ -94,7 +94,9 @@ def backup(settings: Settings, since: str) -> Finding:
 
 def _format_age(age: timedelta) -> str:
     hours = int(age.total_seconds() // 3600)
-    return f"{hours // 24} days ago" if hours >= 48 else f"{max(hours, 0)} h ago"
+    if hours >= 48:
+        return f"{hours // 24} days ago"
+    return f"{hours} h ago" if hours > 0 else "less than 1 h ago"
 
 
 def explain_unusable(path: Path) -> str:

@@ -139,7 +139,7 @@ class Sender:
         except Stopped:
             line = STOPPED
         except (TooMuchToSend, NotPacked) as error:
-            log.warning("not exported", part=row.id, error=str(error))
+            log.warning("export not sent", part=row.id, error=str(error))
             line = self._describe_error(turn, row, error)
         return await self._send_instead(turn, row, silent_line(line))
 

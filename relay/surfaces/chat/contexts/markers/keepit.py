@@ -25,7 +25,7 @@ HOW = (
     "conversations are compressed."
 )
 NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,]*%?")
-"""What can only be meant as a weight, unless the message says it."""
+"""Words that can only mean a weight, unless the message contains them."""
 WHICH = "Say which passage to keep: /keepit 0.80 the gate code is 4711"
 
 
