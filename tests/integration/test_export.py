@@ -618,7 +618,7 @@ async def test_an_export_counts_markers_and_versions(
     await driver.store.release()
     settings = Settings(DATABASE_URL=embedded.url(opened.name), RELAY_DATA_DIR=tmp_path / "data", RELAY_ADMINS=str(ADA))
     await commands.export(settings, None, None, tmp_path)
-    assert "Exported 1 session, 2 messages, 1 marker, 1 version of the user" in capsys.readouterr().out
+    assert "Exported 1 session, 2 messages, 1 marker, 1 version of user" in capsys.readouterr().out
 
 
 async def test_an_import_says_that_reminders_are_paused(
