@@ -35,7 +35,7 @@ begin
     loop
         queued := relay.queued_message(p_edit);
         -- Lock the turn before its update, in the order that everything else uses.
-        select * into held from turn where id = queued.turn_id for update;
+        select * into held from turn where id = queued.turn_id for no key update;
         if queued.update_id is null or held.status <> 'working' or exists (
             select from posted where bot_id = queued.bot_id and chat_id = (p_edit ->> 'chat_id')::bigint
                 and telegram_message_id = (p_edit ->> 'telegram_message_id')::bigint and message_id is not null)
@@ -438,7 +438,9 @@ returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $
 declare
     about message;
 begin
-    -- Locked, so that changes apply one after the other.
+    -- Locked, so that changes apply one after the other; the memory first, as a finished turn does.
+    perform relay.hold_memory(m.space_id) from posted p join message m on m.id = p.message_id
+    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id;
     select m.* into about from posted p join message m on m.id = p.message_id
     where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
         and (m.role = 'assistant' or m.user_id = p_user_id)

@@ -6,7 +6,8 @@ create or replace function relay.erase_turns(
     p_turns bigint[], p_erasure_id bigint default null, p_needles jsonb default null) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    ended bigint[] := array(select id from turn where id = any (p_turns) and status in ('done', 'failed'));
+    ended bigint[] := array(select id from turn
+        where id = any (p_turns) and status in ('done', 'failed') order by id for no key update);
 begin
     perform relay.note_theirs(p_erasure_id, relay.theirs_in(array(
         select e.id from inbox i join event e on e.at = i.received_at and e.bot_id = i.bot_id and e.update_id = i.update_id
@@ -52,11 +53,13 @@ declare
         where m.id = any (p_messages) and not s.private);
     threads constant bigint[] := array(select distinct thread_id from session where id = any (sessions));
 begin
+    perform relay.free_jobs('judging', threads::text[]);
+    -- A turn that ends owes the other jobs after it has changed the memory.
+    perform relay.hold_memory((select space_id from thread where id = threads[1]));
     perform relay.free_jobs('title', sessions::text[]);
     perform relay.free_jobs('summary', array(
         select key from job where kind = 'summary' and lease_owner is not null
             and (payload ->> 'session_id')::bigint in (select id from session where thread_id = any (threads))));
-    perform relay.free_jobs('judging', threads::text[]);
     perform relay.free_jobs('digest', array(select distinct space_id::text from thread where id = any (threads)));
     perform relay.free_jobs('compression', array(
         select id::text from compression where session_id = any (sessions) and status = 'due'));
@@ -128,7 +131,12 @@ declare
     whole constant bigint[] := array(select one from unnest(p_messages) as one where not stay ? one::text);
     gone integer;
 begin
+    -- Locked in the order that everything uses: turns, judging, memory, messages, the rest. With the messages their documents
+    -- are locked, so that parts added right now are deleted and no more can be added.
+    perform from turn where id = any (turns) order by id for no key update;
     perform relay.erase_under_way(p_messages);
+    perform relay.hold_memory(p_space_id);
+    perform from message where id = any (p_messages) and space_id = p_space_id order by id for update;
     perform relay.note_theirs(p_erasure_id, relay.theirs(p_messages)) where p_erasure_id is not null;
     perform relay.erase_turns(turns, p_erasure_id, p_needles);
     perform relay.erase_results(p_space_id, relay.input_names('message', p_messages));
@@ -138,12 +146,9 @@ begin
     update turn set user_message_id = case when user_message_id = any (whole) then null else user_message_id end,
         assistant_message_id = case when assistant_message_id = any (whole) then null else assistant_message_id end
     where id = any (turns);
-    perform relay.hold_memory(p_space_id);
     update memory set source_message_id = null where source_message_id = any (whole);
     update memory set evidence = array(select unnest(evidence) except select unnest(whole))
     where space_id = p_space_id and evidence && whole;
-    -- Lock the documents, so that parts added right now are deleted and no more can be added.
-    perform from message where id = any (p_messages) and space_id = p_space_id order by id for update;
     perform relay.let_files_go(array(
         select relay.files_in(blocks) from message where id = any (p_messages) and role = 'user'
         union select relay.files_in(blocks) from message_version where message_id = any (p_messages)));
@@ -178,6 +183,7 @@ declare
         select turn_id from memory where id = any (p_memories) and turn_id is not null
         union select turn_id from memory_change where memory_id = any (p_memories) and turn_id is not null);
 begin
+    perform from turn where id = any (turns) order by id for no key update;  -- before memory
     perform relay.erase_results(p_space_id, relay.input_names('memory', p_memories));
     update consolidation set plan = (
         select coalesce(jsonb_agg(step order by place), '[]')
@@ -379,6 +385,7 @@ declare
     phases constant text[] := string_to_array('rows messages artefacts turns events entries words rest end', ' ');
     phase text;
     after bigint;
+    erased boolean;
 begin
     -- Before any row is locked: relay_index_missing holds it while it waits for rows.
     perform pg_advisory_xact_lock(hashtext('relay.lexeme'));
@@ -416,10 +423,10 @@ begin
         update erasure set status = case phase when 'end' then 'done' else 'working' end,
             done_at = case phase when 'end' then now() end,
             work = case when phase <> 'end' then work || jsonb_build_object('phase', phase, 'after', coalesce(after, 0)) end
-        where id = own.id;
+        where id = own.id returning work -> 'gone' is distinct from own.work -> 'gone' into erased;
         delete from job where phase = 'end' and kind = 'erasure' and key = own.id::text;
-        -- What is deleted must be committed before the wait for turns begins.
-        exit when phase = 'end' or own.work ->> 'phase' = 'rows' and phase = 'messages'
+        -- What is deleted must be committed before the wait for turns begins, and before other turns are locked.
+        exit when phase = 'end' or 'rows' in (phase, own.work ->> 'phase') or erased
             or clock_timestamp() > statement_timestamp() + interval '500 milliseconds';
     end loop;
     return (

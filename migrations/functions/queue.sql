@@ -1,12 +1,13 @@
 -- The queue: stores updates and claims turns in order, one at a time per lane, under a fenced lease.
 
--- Locks and returns a turn that the caller holds; raises RL001 if another process has taken it over.
+-- Locks and returns a turn that the caller holds; raises RL001 if another process has taken it over. Here as elsewhere, a row
+-- that others refer to is not locked for its key, so that nobody waits whose row only names it.
 create or replace function relay.hold(p_turn_id bigint, p_fence bigint) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held turn;
 begin
-    select * into held from turn where id = p_turn_id for update;
+    select * into held from turn where id = p_turn_id for no key update;
     if held.id is null or held.fence <> p_fence or held.status not in ('working', 'answered') then
         raise exception 'turn % is no longer held with fence %', p_turn_id, p_fence using errcode = 'RL001';
     end if;
@@ -318,7 +319,7 @@ begin
     where p.id = p_turn_id and s.ended_at is not null;
     -- Lock first, so that the next statement sees what a concurrent intake stored.
     select id into own_lane from lane
-    where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for update;
+    where id = (select lane_id from turn where id = p_turn_id) and open_turn_id = p_turn_id for no key update;
     update lane set open_turn_id = null,
         -- After a turn, a lane goes behind all due lanes, so that a flood in one blocks no other.
         due_at = (select greatest(max(u.ready_at), now()) from inbox u

@@ -207,6 +207,9 @@ declare
     done retraction;
     own constant bigint := relay.record_of(p_bot_id, p_chat_id, p_message_id);
 begin
+    -- First, as a step of the erasure does.
+    perform from erasure where id = (select erasure_id from retraction
+        where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = p_message_id) for no key update;
     delete from retraction where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = p_message_id
     returning * into done;
     if done.erasure_id is null then

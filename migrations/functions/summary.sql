@@ -128,7 +128,7 @@ begin
         return to_jsonb(false);
     end if;
     select t.* into own from thread t  -- a correction waits here, or is visible below
-    where t.id = (select thread_id from session where id = (held.payload ->> 'session_id')::bigint) for update;
+    where t.id = (select thread_id from session where id = (held.payload ->> 'session_id')::bigint) for no key update;
     previous := relay.summary_before(own.id, since, through);
     if previous.author_id is not null and previous.id is distinct from (p_summary ->> 'previous_id')::bigint then
         update job set lease_owner = null, lease_until = null where id = held.id;
@@ -243,7 +243,7 @@ declare
     tainted boolean := p_space ->> 'kind' = 'group';  -- somebody else's words to all others there
 begin
     select t.* into own from thread t
-    where t.id = (relay.find_thread(p_space, p_chat_id, p_topic_id)).id for update;
+    where t.id = (relay.find_thread(p_space, p_chat_id, p_topic_id)).id for no key update;
     select * into present from summary where id = own.summary_id;
     if p_version is not null then
         select v.text, v.tainted into p_text, tainted from relay.summary_versions(own) v where v.id = p_version;

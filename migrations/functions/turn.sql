@@ -35,7 +35,7 @@ declare
 begin
     insert into thread (space_id, chat_id, topic_id) values (p_space_id, p_chat_id, p_topic_id) on conflict do nothing;
     select * into found from thread
-    where chat_id = p_chat_id and topic_id = p_topic_id and space_id = p_space_id for update;
+    where chat_id = p_chat_id and topic_id = p_topic_id and space_id = p_space_id for no key update;
     if found.session_id is null or found.last_at < now() - make_interval(hours => p_idle_hours) then
         if relay.end_private(found) then
             select * into found from thread where id = found.id;
@@ -299,6 +299,7 @@ begin
             raise exception 'what turn % had saved is lost', held.id using errcode = 'RL002';
         end if;
         if p_reply -> 'blocks' <> '[]' then
+            perform from thread where id = held.thread_id for no key update;  -- before its messages, as relay_begin does
             insert into message (space_id, thread_id, session_id, turn_id, role, user_id, text, blocks, status, tainted)
             values (held.space_id, held.thread_id, held.session_id, held.id, 'assistant', held.user_id,
                 p_reply ->> 'text', p_reply -> 'blocks', p_reply ->> 'status', (p_reply ->> 'tainted')::boolean)

@@ -1,0 +1,176 @@
+"""Tests that calls which lock the same rows take them in one order: while one waits, the other goes on. Otherwise they
+would wait for each other, until PostgreSQL ends one of them (a deadlock)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+import pytest
+
+from relay.memory.store import Store
+from tests.integration.conftest import Opened, Sql
+from tests.integration.turn_driver import ADA, BOT, TurnDriver, fact, incoming_of, private, reply
+
+Other = psycopg.AsyncConnection[Any]
+
+
+@pytest.fixture
+async def other(opened: Opened) -> AsyncIterator[Other]:
+    """A transaction of another process, which doesn't wait for a lock until PostgreSQL would end the other."""
+    async with await psycopg.AsyncConnection.connect(opened.server.url(opened.name, superuser=True)) as connection:
+        await connection.execute("set search_path = relay, public, extensions")
+        await connection.execute("set lock_timeout = '300ms'")
+        await connection.commit()
+        yield connection
+
+
+@asynccontextmanager
+async def waiting(other: Other, call: Coroutine[Any, Any, Any]) -> AsyncIterator[None]:
+    """Makes a call that waits for the other transaction, and expects it to succeed when that commits."""
+    task = asyncio.create_task(call)
+    async with asyncio.timeout(10):
+        while not await (await other.execute("select from pg_locks where not granted")).fetchall():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        yield
+        await other.commit()
+        await task
+
+
+async def test_an_answer_is_marked_as_sent_while_messages_of_its_lane_are_erased(
+    driver: TurnDriver, store: Store, other: Other
+) -> None:
+    """The turns of erased messages are changed twice, after which PostgreSQL locks what they refer to: the lane too."""
+    first = await driver.exchange(ADA, "My PIN is 4711.")
+    second = await driver.exchange(ADA, "Is it safe?", close=False)
+    await store.deliver(second.turn, BOT.id, [])
+    erase = "select relay.erase_messages(%s, array[%s]::bigint[])"
+    await other.execute(erase, (first.context.space_id, first.context.message_id))
+    async with asyncio.timeout(5):
+        await store.store_sent(second.turn, [], True)
+
+
+async def test_an_answer_is_saved_while_an_erasure_waits_for_its_turn(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    await driver.exchange(ADA, "My PIN is 4711.")
+    assert await store.claim_jobs("judging", None, 1)
+    turn = await driver.turn(ADA, "Is 4711 safe?")
+    begun = await store.begin(incoming_of(turn, "Is 4711 safe?", private(ADA)), "m")
+    await other.execute("select relay.hold(%s, %s)", (turn.turn_id, turn.fence))
+    erase = "select relay.erase_messages(%s, array[%s]::bigint[])"
+    async with waiting(other, sql(erase, begun.space_id, begun.message_id)):
+        answer = json.dumps(reply("No.", [fact(ADA, "Ada has a PIN.")]))
+        await other.execute("select relay_finish(%s, %s, %s)", (turn.turn_id, turn.fence, answer))
+    assert await sql("select text from message order by id") == [("My PIN is 4711.",), ("Yes.",), ("No.",)]
+
+
+async def test_a_title_is_owed_while_an_erasure_waits_for_the_memory(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    said = (await driver.exchange(ADA, "My PIN is 4711.")).context
+    await sql("select relay.owe_title(id, 77) from session")
+    assert await store.claim_jobs("title", BOT.id, 1)
+    await other.execute("select relay.hold_memory(%s)", (said.space_id,))
+    erase = "select relay.erase_messages(%s, array[%s]::bigint[])"
+    async with waiting(other, sql(erase, said.space_id, said.message_id)):
+        await other.execute("select relay.owe_title(id, 77) from session")
+
+
+async def test_each_step_of_an_erasure_erases_one_batch(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    """The memory that one batch locks is needed by the turns for which the next one waits."""
+    await driver.exchange(ADA, "My PIN is 4711.", actions=[fact(ADA, "The PIN is 4711.")])
+    shown = await store.erase_preview(private(ADA), {"words": "4711"}, ADA, False)
+    assert shown
+    await store.erase_begin(shown.erasure_id, ADA, False)
+    await store.erase_step(shown.erasure_id)
+    assert await sql("select text from message") == [("Yes.",)]
+    assert await sql("select content from memory") == [("The PIN is 4711.",)]
+    await store.erase_step(shown.erasure_id)
+    assert await sql("select content from memory") == []
+
+
+async def test_a_memory_is_forgotten_while_its_erasure_waits(driver: TurnDriver, sql: Sql, other: Other) -> None:
+    (change,) = await driver.teach(ADA, "has a PIN")
+    ((space_id, turn_id),) = await sql("select space_id, turn_id from memory_change")
+    await other.execute("select from turn where id = %s for update", (turn_id,))
+    async with waiting(
+        other, sql("select relay.erase_memory_rows(%s, array[%s]::bigint[])", space_id, change.memory_id)
+    ):
+        await other.execute("select relay.hold_memory(%s)", (space_id,))
+
+
+async def test_two_erasures_of_the_same_turns_take_them_in_order(driver: TurnDriver, sql: Sql, other: Other) -> None:
+    first, second = [(await driver.exchange(ADA, text)).turn.turn_id for text in ("My PIN is 4711.", "Or 4712.")]
+    await other.execute("select from turn where id = %s for no key update", (first,))
+    async with waiting(other, sql("select relay.erase_turns(array[%s, %s]::bigint[])", second, first)):
+        await other.execute("select relay.erase_turns(array[%s, %s]::bigint[])", (first, second))
+
+
+async def test_a_held_turn_can_be_referred_to(driver: TurnDriver, sql: Sql, other: Other) -> None:
+    """What the judge finds in a turn's message is stored while the turn is delivered."""
+    done = await driver.exchange(ADA, "hello", close=False)
+    await other.execute("select relay.hold(%s, %s)", (done.turn.turn_id, done.turn.fence))
+    async with asyncio.timeout(5):
+        await sql("insert into announcement (turn_id, bot_id, changes) values (%s, 77, '{}')", done.turn.turn_id)
+
+
+async def test_a_turn_begins_while_another_of_its_thread_is_about_to_finish(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    """Both change the thread and what is counted of its session."""
+    turn = await driver.turn(ADA, "hello")
+    incoming = incoming_of(turn, "hello", private(ADA))
+    await store.begin(incoming, "m")
+    await sql("select relay.count_sessions(array(select id from thread))")
+    await other.execute("select relay.ensure_thread(space_id, chat_id, topic_id, 24) from thread")
+    async with waiting(other, store.finish(incoming, reply())):
+        await other.execute(
+            "insert into message (space_id, thread_id, session_id, role, text, blocks)"
+            " select space_id, id, session_id, 'user', 'hi', '[]' from thread"
+        )
+
+
+async def test_an_answer_is_replaced_while_a_reaction_to_it_waits(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    done = await driver.exchange(ADA, "hello")
+    ((answer,),) = await sql("select id from message where role = 'assistant'")
+    await sql("insert into posted values (%s, %s, 900, %s, %s, true)", BOT.id, ADA, answer, done.turn.turn_id)
+    await other.execute("select relay.hold_memory(%s)", (done.context.space_id,))
+    async with waiting(other, store.react(BOT.id, ADA, 900, ADA, ["👍"], 2_000_000_000)):
+        await other.execute("update message set status = 'replaced' where id = %s", (answer,))
+
+
+async def test_a_message_is_edited_while_its_erasure_waits(driver: TurnDriver, sql: Sql, other: Other) -> None:
+    said = (await driver.exchange(ADA, "My PIN is 4711.")).context
+    await other.execute("select from message where id = %s for no key update", (said.message_id,))
+    erase = "select relay.erase_messages(%s, array[%s]::bigint[])"
+    async with waiting(other, sql(erase, said.space_id, said.message_id)):
+        await other.execute("update posted set edited_at = now() where message_id = %s", (said.message_id,))
+
+
+async def test_a_line_under_an_answer_is_erased_while_its_announcement_waits(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    turn_id = (await driver.exchange(ADA, "hello")).turn.turn_id
+    await sql("insert into outbox (turn_id, seq, bot_id, chat_id, request) values (%s, 1, 77, 1, '{}')", turn_id)
+    await sql("insert into announcement (turn_id, bot_id, changes) values (%s, 77, '{}')", turn_id)
+    await other.execute("update outbox set sending_text = ''")
+    async with waiting(other, store.record_announced(turn_id, 1, {"text": "Hi"})):
+        await other.execute("update announcement set before = null")
+
+
+async def test_a_message_is_retracted_again_while_its_retraction_is_recorded(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    await driver.exchange(ADA, "hello")
+    await sql("insert into erasure (space_id, user_id, status) select id, %s, 'working' from space", ADA)
+    await sql("insert into retraction select 77, %s, 900, id, null, now() from erasure", ADA)
+    await other.execute("select from erasure for update")
+    async with waiting(other, store.record_retraction(77, ADA, 900, "deleted")):
+        await other.execute("update retraction set request = '{}'")
