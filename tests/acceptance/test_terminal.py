@@ -129,6 +129,17 @@ async def test_the_terminal_shares_the_owners_memory_with_the_running_bot(bot: S
     assert "parrot" not in (await bot.ask(dm, olga, "/memory")).text
 
 
+async def test_a_line_as_long_as_a_part_of_a_split_message_is_answered_at_once(bot: SharedBot, tmp_path: Path) -> None:
+    bot.tg.user(OWNER)
+    talk = await start(bot.relay.environment, tmp_path, "chat")
+    await talk.until("you ›")
+    talk.type("sail " * 1000 + "home")
+    await talk.until("you ›")
+    assert "sail home" in talk.seen, "the answer comes before the next line is read"
+    talk.type("")
+    assert (await talk.ended())[0] == 0
+
+
 async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path: Path, bot: SharedBot) -> None:
     settings = {
         key: value for key, value in bot.relay.environment.items() if not key.startswith(("ANTHROPIC", "TELEGRAM"))

@@ -7,6 +7,7 @@ import contextlib
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -103,7 +104,8 @@ class Conversation:
     async def _send(self, update: dict[str, Any]) -> None:
         """Queues an update and waits until it is answered."""
         received = decode_update({"update_id": self.terminal.next_id(), **update})
-        row = sort_update(received, BOT, frozenset({self.user_id}), True)
+        # A line is never only the first part of a message.
+        row = replace(sort_update(received, BOT, frozenset({self.user_id}), True), hold=0.0)
         self.worker.accept(*await self.store.intake(BOT.id, [row], self.worker.free))
         working = asyncio.create_task(self.worker.run())
         try:
