@@ -70,8 +70,8 @@ declare
     held job := relay.hold_job(p_job_id, p_fence);
     own thread;
 begin
-    delete from job where id = held.id;
     update session set topics = array(select jsonb_array_elements_text(p_topics)) where id = held.key::bigint;
+    delete from job where id = held.id;  -- after its session is locked, as by /new, which owes a title
     update session set title = p_title, titled_by = 'model' where id = held.key::bigint and title is null;
     if not found then
         return null;

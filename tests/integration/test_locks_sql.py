@@ -81,6 +81,17 @@ async def test_a_title_is_owed_while_an_erasure_waits_for_the_memory(
         await other.execute("select relay.owe_title(id, 77) from session")
 
 
+async def test_a_title_is_owed_while_the_last_one_waits_to_be_stored(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    await driver.exchange(ADA, "hello")
+    await sql("select relay.owe_title(id, 77) from session")
+    (job,) = await store.claim_jobs("title", BOT.id, 1)
+    await other.execute("select from session for no key update")
+    async with waiting(other, store.store_title(job, "Greetings")):
+        await other.execute("select relay.owe_title(id, 77) from session")
+
+
 async def test_each_step_of_an_erasure_erases_one_batch(driver: TurnDriver, store: Store, sql: Sql) -> None:
     """The memory that one batch locks is needed by the turns for which the next one waits."""
     await driver.exchange(ADA, "My PIN is 4711.", actions=[fact(ADA, "The PIN is 4711.")])
