@@ -140,6 +140,25 @@ async def test_a_line_as_long_as_a_part_of_a_split_message_is_answered_at_once(b
     assert (await talk.ended())[0] == 0
 
 
+async def test_a_line_after_a_kill_is_answered_after_what_was_left_unanswered(bot: SharedBot, tmp_path: Path) -> None:
+    bot.tg.user(OWNER)
+    talk = await start(bot.relay.environment, tmp_path, "chat")
+    await talk.until("you ›")
+    bot.says("the slow one", Reply("Never shown.", first_delay=30))
+    talk.type("the slow one")
+    await bot.tg.wait_for(lambda: bot.prompts("the slow one"))
+    talk.process.kill()
+    shared_relay = SharedRelay(bot.tg, bot.model, bot.relay, bot.data)
+    shared_relay.sql("update relay.turn set lease_until = now() where bot_id = 0 and status = 'working'")
+    talk = await start(bot.relay.environment, tmp_path, "chat")
+    await talk.until("you ›")
+    talk.type("the next one")
+    await talk.until("You said: the slow one")
+    await talk.until("You said: the next one")
+    talk.type("")
+    assert (await talk.ended())[0] == 0
+
+
 async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path: Path, bot: SharedBot) -> None:
     settings = {
         key: value for key, value in bot.relay.environment.items() if not key.startswith(("ANTHROPIC", "TELEGRAM"))

@@ -41,6 +41,9 @@ LAST_SECONDS = 5.0
 WRITING_SECONDS = 20.0
 """How long to wait for summaries and titles at the end; unfinished ones are written later."""
 AT_ONCE_SECONDS = 0.5
+BUSY_SECONDS = 60.0
+"""How long to wait while another process answers in this conversation, or held it when it was killed."""
+BUSY = "Another terminal is still answering in this conversation. I'll answer this after it."
 WRITING = "One moment, I'm summarising this conversation. Press Ctrl-C to leave now; I'll do it another time."
 OFFLINE = (
     "OFFLINE: a stand-in answers instead of a model. It has its own memory: write “I like …” and it remembers that."
@@ -102,14 +105,19 @@ class Conversation:
         return {"message_id": self.terminal.next_id(), "date": int(time.time()), "chat": chat, "from": self._user}
 
     async def _send(self, update: dict[str, Any]) -> None:
-        """Queues an update and waits until it is answered."""
+        """Queues an update and waits until it is answered, after those that an earlier process left unanswered."""
         received = decode_update({"update_id": self.terminal.next_id(), **update})
         # A line is never only the first part of a message.
         row = replace(sort_update(received, BOT, frozenset({self.user_id}), True), hold=0.0)
         self.worker.accept(*await self.store.intake(BOT.id, [row], self.worker.free))
         working = asyncio.create_task(self.worker.run())
         try:
+            async with asyncio.timeout(BUSY_SECONDS):
+                while row.kind == "turn" and self.worker.newest < received.update_id:
+                    await asyncio.sleep(0.02)
             await self.worker.wait_until_idle()
+        except TimeoutError:
+            print_now(BUSY)
         except asyncio.CancelledError:
             self.worker.runs.stop(HERE.chat_id, HERE.topic_id)
             raise

@@ -101,6 +101,8 @@ class Worker:
         self._claiming = asyncio.Lock()
         self._next_at = 0.0
         self.closing = False
+        self.newest = 0
+        """The highest id of an update that was claimed here."""
 
     @property
     def free(self) -> int:
@@ -136,6 +138,7 @@ class Worker:
                     continue  # an older claim that arrived late
                 self._tasks[turn.turn_id].cancel()
             self._turns[turn.turn_id] = turn
+            self.newest = max(self.newest, *(one["update_id"] for one in turn.updates), 0)
             self._tasks[turn.turn_id] = asyncio.create_task(self._run_guarded(turn), name=f"turn {turn.turn_id}")
         if wait is not None:
             self._next_at = min(self._next_at, time.monotonic() + wait)
