@@ -163,10 +163,11 @@ begin
     return gone;
 end $$;
 
--- Deletes summaries. Until a new one is written, their threads use the one before, or none.
+-- Deletes summaries. Until a new one is written, their threads use the one before, or none. Another's correction of one stays.
 create or replace function relay.erase_summary_rows(p_space_id bigint, p_summaries bigint[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.erase_results(p_space_id, relay.input_names('summary', p_summaries));
+    update summary set previous_id = null where previous_id = any (p_summaries) and id <> all (p_summaries);
     delete from summary where id = any (p_summaries);
     update thread t set summary_id = (
         select id from summary s where s.thread_id = t.id and s.through_message_id >= t.context_from
@@ -290,7 +291,13 @@ declare
     artefacts constant text[] := array(select jsonb_array_elements_text(plan -> 'artefacts'));
     messages constant bigint[] := array(select jsonb_array_elements_text(plan -> 'messages')::bigint);
     summaries constant bigint[] := array(
-        select one::bigint from jsonb_array_elements_text(plan -> 'summaries') as one order by one::bigint desc);
+        with recursive gone as (
+            select one::bigint as id from jsonb_array_elements_text(plan -> 'summaries') as one
+            union  -- what was built on them since
+            select s.id from summary s join gone g on s.previous_id = g.id
+            where s.author_id is null
+                or relay.may_erase(p_erasure.space_id, s.author_id, p_erasure.user_id, (plan ->> 'admin')::boolean))
+        select id from gone order by id desc);
 begin
     if cardinality(artefacts) > 0 then
         perform relay.erase_artefact_rows(p_erasure.space_id, artefacts[:10]);

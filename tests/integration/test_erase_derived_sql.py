@@ -102,6 +102,28 @@ async def test_a_memory_learned_after_the_preview_is_erased_too(driver: TurnDriv
     assert "zanzibarix" not in str(await holding(sql, *WORDS))
 
 
+async def test_what_is_built_on_an_erased_summary_goes_too_but_for_corrections_by_others(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    """The erasure used to fail again and again, as these referred to what it deletes."""
+    await driver.exchange(ADA, BIRD, "Nice.", chat_id=GROUP)
+    insert = (
+        "insert into summary (thread_id, session_id, previous_id, text, from_message_id, through_message_id,"
+        " message_count, model, settings, tainted, author_id)"
+        " select thread_id, session_id, (select min(id) from summary), %s,"
+        " id, id + (select count(*) from summary), 1, 'small', '{}', false, %s from message where role = 'user'"
+    )
+    await sql(insert, "Ada has a pet.", None)
+    shown = await store.erase_preview(group(), {"words": "zanzibarix"}, ADA, False)
+    assert shown is not None
+    assert await store.erase_begin(shown.erasure_id, ADA, False)
+    await sql(insert, "Ada wanted a pet.", BEN)
+    await sql(insert, "Ada has two pets.", None)
+    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
+        pass
+    assert await sql("select text, previous_id from summary") == [("Ada wanted a pet.", None)]
+
+
 async def erase_all_left(store: Store) -> None:
     while await store.erase_step() is not None:
         pass
