@@ -112,9 +112,9 @@ class Conversation:
         self.worker.accept(*await self.store.intake(BOT.id, [row], self.worker.free))
         working = asyncio.create_task(self.worker.run())
         try:
-            async with asyncio.timeout(BUSY_SECONDS):
-                while row.kind == "turn" and self.worker.newest < received.update_id:
-                    await asyncio.sleep(0.02)
+            if row.kind == "turn":
+                async with asyncio.timeout(BUSY_SECONDS):
+                    await self.worker.wait_until_claimed(received.update_id)
             await self.worker.wait_until_idle()
         except TimeoutError:
             print_now(BUSY)

@@ -101,8 +101,9 @@ class Worker:
         self._claiming = asyncio.Lock()
         self._next_at = 0.0
         self.closing = False
-        self.newest = 0
+        self._newest = 0
         """The highest id of an update that was claimed here."""
+        self._claimed = asyncio.Event()
 
     @property
     def free(self) -> int:
@@ -119,6 +120,12 @@ class Worker:
     def running(self) -> list[int]:
         """The turns that run here."""
         return list(self._tasks)
+
+    async def wait_until_claimed(self, update_id: int) -> None:
+        """Waits until an update is claimed here. Later updates have higher ids."""
+        while self._newest < update_id:
+            self._claimed.clear()
+            await self._claimed.wait()
 
     async def wait_until_idle(self) -> None:
         """Waits until no turn is running here."""
@@ -138,7 +145,8 @@ class Worker:
                     continue  # an older claim that arrived late
                 self._tasks[turn.turn_id].cancel()
             self._turns[turn.turn_id] = turn
-            self.newest = max(self.newest, *(one["update_id"] for one in turn.updates), 0)
+            self._newest = max(self._newest, *(one["update_id"] for one in turn.updates), 0)
+            self._claimed.set()
             self._tasks[turn.turn_id] = asyncio.create_task(self._run_guarded(turn), name=f"turn {turn.turn_id}")
         if wait is not None:
             self._next_at = min(self._next_at, time.monotonic() + wait)
