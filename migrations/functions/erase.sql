@@ -167,6 +167,8 @@ end $$;
 create or replace function relay.erase_summary_rows(p_space_id bigint, p_summaries bigint[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.erase_results(p_space_id, relay.input_names('summary', p_summaries));
+    select from thread where id in (select thread_id from summary where id = any (p_summaries))
+    order by id for no key update;  -- first, as whoever stores one
     update summary set previous_id = null where previous_id = any (p_summaries) and id <> all (p_summaries);
     delete from summary where id = any (p_summaries);
     update thread t set summary_id = (

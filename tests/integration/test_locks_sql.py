@@ -185,3 +185,15 @@ async def test_a_message_is_retracted_again_while_its_retraction_is_recorded(
     await other.execute("select from erasure for update")
     async with waiting(other, store.record_retraction(77, ADA, 900, "deleted")):
         await other.execute("update retraction set request = '{}'")
+
+
+async def test_a_summary_is_built_on_one_whose_erasure_waits(driver: TurnDriver, sql: Sql, other: Other) -> None:
+    await driver.exchange(ADA, "My PIN is 4711.")
+    ((space_id, summary_id),) = await sql(
+        "insert into summary (thread_id, session_id, text, from_message_id, through_message_id, message_count, model,"
+        " settings, tainted) select id, session_id, 'The PIN is 4711.', 1, 2, 2, 'm', '{}', false from thread"
+        " returning (select space_id from thread), id"
+    )
+    await other.execute("select from thread for no key update")
+    async with waiting(other, sql("select relay.erase_summary_rows(%s, array[%s]::bigint[])", space_id, summary_id)):
+        await other.execute("select from summary for key share")
