@@ -5,20 +5,29 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from relay.clients.offline import OfflineModel
-from relay.core.errors import ModelRefused
+from relay.core.errors import ModelRefused, OtherVersion
 from relay.core.models import ModelRequest
 from relay.core.program import RELAY
 from relay.core.prompt_markup import make_request, mark_untrusted
 from relay.core.text import escape_sentence
+from relay.memory.claims import ClaimedTurn, ClaimResult
+from relay.memory.rows.turns.inbox import InboxRow
 from relay.surfaces.cli.terminal import conversation as chat
+from relay.surfaces.cli.terminal.desk import BOT
 from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
 from relay.surfaces.telegram.formatting.format import format_preview, format_reply
+from relay.surfaces.telegram.groups.groups import make_connection
+from relay.surfaces.telegram.turns.worker import TurnMedia, Worker
 from tests.standins.anthropic.directives import long_text
+from tests.unread import unread
 
 TABLE = (
     "Here is **bold text** and a list:\n\n- one **two** three\n- four\n\n"
@@ -53,6 +62,77 @@ async def test_the_waiting_notice_is_printed_between_the_lines(capsys: pytest.Ca
         await printer.call("sendMessageDraft", text=draft)
     await printer.call("sendMessage", text="One.\n\nTwo!\n\nThree.")
     assert capsys.readouterr().out == "One.\n\n⏳ The model is very busy right now.\nTwo.\n\nTwo!\n\nThree.\n"
+
+
+def turn_of(turn_id: int, *updates: int) -> ClaimedTurn:
+    return ClaimedTurn(turn_id, 1, "message", "working", 0, 9, tuple({"update_id": one} for one in updates), ())
+
+
+@dataclass
+class Lane:
+    """A conversation's queue and its turns: a line is handed out once nothing else is open."""
+
+    begun: list[ClaimedTurn] = field(default_factory=list)
+    """Turns that an earlier process left."""
+    elsewhere: bool = False
+    """Another process answers."""
+    trouble: Exception | None = None
+    """What a claim raises."""
+    seconds: float = 0.0
+    """How long each answer takes."""
+    waiting: list[int] = field(default_factory=list)
+    answered: list[int] = field(default_factory=list)
+
+    async def intake(self, bot_id: int, rows: list[InboxRow], limit: int) -> tuple[list[ClaimedTurn], float]:
+        self.waiting += [row.update_id for row in rows]
+        return self.begun, 0.0
+
+    async def claim(self, bot_id: int, limit: int, running: list[int]) -> tuple[list[ClaimedTurn], ClaimResult]:
+        if self.trouble:
+            raise self.trouble
+        due = [] if running or self.elsewhere or not self.waiting else [turn_of(2, self.waiting.pop(0))]
+        return due, ClaimResult()
+
+    async def run(self, turn: ClaimedTurn) -> bool:
+        await asyncio.sleep(self.seconds)
+        self.answered.append(turn.turn_id)
+        return True
+
+
+def conversation_in(lane: Lane) -> chat.Conversation:
+    parts: Any = SimpleNamespace(store=lane, people=None, installation=SimpleNamespace(version="", scratch=None))
+    terminal, desk = Terminal(None), SimpleNamespace(asks=False)
+    worker = Worker(parts, parts, make_connection(terminal, BOT), TurnMedia(unread(terminal)), lambda _: None, 4)
+    worker.runner = lane  # type: ignore[assignment]
+    return chat.Conversation(9, "Olga", terminal, worker, desk, lane)  # type: ignore[arg-type]
+
+
+async def test_a_line_is_answered_after_a_slow_older_one_that_runs_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(chat, "BUSY_SECONDS", 0.2)
+    lane = Lane(begun=[turn_of(1, 7)], seconds=0.5)
+    await conversation_in(lane).say("Hello")
+    assert lane.answered == [1, 2]
+    assert chat.BUSY not in capsys.readouterr().out
+
+
+async def test_a_line_that_nobody_answers_here_is_said_to_wait(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(chat, "BUSY_SECONDS", 0.05)
+    lane = Lane(elsewhere=True)
+    await conversation_in(lane).say("Hello")
+    assert lane.answered == []
+    assert capsys.readouterr().out == f"{chat.BUSY}\n"
+
+
+async def test_a_line_waits_for_no_worker_that_has_ended() -> None:
+    lane = Lane(begun=[turn_of(1, 7)], trouble=OtherVersion("Restart Relay."), seconds=0.1)
+    async with asyncio.timeout(10):
+        with pytest.raises(OtherVersion, match="Restart"):
+            await conversation_in(lane).say("Hello")
+    assert lane.answered == [1], "what runs is answered first"
 
 
 async def test_leaving_waits_briefly_for_running_work_and_then_cancels_it(

@@ -19,6 +19,7 @@ from relay.jobs.learning import judging_kind
 from relay.jobs.runner import Runner
 from relay.jobs.writing import summary_kind, title_kind
 from relay.memory.index import EmbedderRouter, Indexer, enter, keep_fresh
+from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
@@ -42,8 +43,11 @@ WRITING_SECONDS = 20.0
 """How long to wait for summaries and titles at the end; unfinished ones are written later."""
 AT_ONCE_SECONDS = 0.5
 BUSY_SECONDS = 60.0
-"""How long to wait while another process answers in this conversation, or held it when it was killed."""
-BUSY = "Another terminal is still answering in this conversation. I'll answer this after it."
+"""How long to wait while nothing runs here: another process answers in this conversation, or was killed doing so."""
+BUSY = (
+    "Another terminal seems to be answering in this conversation. Your message is saved: I'll answer it when you write "
+    "again."
+)
 WRITING = "One moment, I'm summarising this conversation. Press Ctrl-C to leave now; I'll do it another time."
 OFFLINE = (
     "OFFLINE: a stand-in answers instead of a model. It has its own memory: write “I like …” and it remembers that."
@@ -111,19 +115,29 @@ class Conversation:
         row = replace(sort_update(received, BOT, frozenset({self.user_id}), True), hold=0.0)
         self.worker.accept(*await self.store.intake(BOT.id, [row], self.worker.free))
         working = asyncio.create_task(self.worker.run())
+        answering = asyncio.create_task(self._wait_for_answer(row))
         try:
-            if row.kind == "turn":
-                async with asyncio.timeout(BUSY_SECONDS):
-                    await self.worker.wait_until_claimed(received.update_id)
+            await asyncio.wait([answering, working], return_when=asyncio.FIRST_COMPLETED)
             await self.worker.wait_until_idle()
+            await (answering if answering.done() else working)
         except TimeoutError:
             print_now(BUSY)
         except asyncio.CancelledError:
             self.worker.runs.stop(HERE.chat_id, HERE.topic_id)
             raise
         finally:
+            answering.cancel()
             working.cancel()
-            await asyncio.gather(working, return_exceptions=True)
+            await asyncio.gather(answering, working, return_exceptions=True)
+
+    async def _wait_for_answer(self, row: InboxRow) -> None:
+        """Waits until an update, and what came before it, is answered. Raises `TimeoutError` if nothing runs here for
+        `BUSY_SECONDS` before that."""
+        await self.worker.wait_until_idle()
+        while row.kind == "turn" and not self.worker.has_claimed(row.update_id):
+            async with asyncio.timeout(BUSY_SECONDS):
+                await self.worker.wait_for_claim()
+            await self.worker.wait_until_idle()
 
 
 def _make_background_work(relay: Runtime, send_queued: Callable[[], Awaitable[object]]) -> tuple[list[Work], Work]:

@@ -104,6 +104,7 @@ class Worker:
         self._newest = 0
         """The highest id of an update that was claimed here."""
         self._claimed = asyncio.Event()
+        """Set when a turn is claimed here."""
 
     @property
     def free(self) -> int:
@@ -121,11 +122,14 @@ class Worker:
         """The turns that run here."""
         return list(self._tasks)
 
-    async def wait_until_claimed(self, update_id: int) -> None:
-        """Waits until an update is claimed here. Later updates have higher ids."""
-        while self._newest < update_id:
-            self._claimed.clear()
-            await self._claimed.wait()
+    def has_claimed(self, update_id: int) -> bool:
+        """Tests whether an update was claimed here. Later updates have higher ids."""
+        return self._newest >= update_id
+
+    async def wait_for_claim(self) -> None:
+        """Waits until the next turn is claimed here."""
+        self._claimed.clear()
+        await self._claimed.wait()
 
     async def wait_until_idle(self) -> None:
         """Waits until no turn is running here."""
