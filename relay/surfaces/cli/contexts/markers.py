@@ -61,7 +61,7 @@ async def keepit(
         str, typer.Argument(help="0.00 to 1.00, or pinned, critical, important, notable, minor, hint.")
     ] = "",
     passage: Annotated[
-        list[str] | None, typer.Argument(help="The words to keep, exactly as the newest message has them.")
+        list[str] | None, typer.Argument(help="The words to keep. The newest message that contains them is marked.")
     ] = None,
     of: Marker = "",
     remove: Annotated[bool, typer.Option("--remove", help="Remove that marker.")] = False,

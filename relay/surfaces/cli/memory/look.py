@@ -93,9 +93,10 @@ def _describe_changes(waiting: bool, ctx: ChatContext, page: ChangePage) -> str:
     return "\n".join(found)
 
 
-memory.command("why", help="Show which memories were in the last answer's prompt, and which were left out.")(
-    chat_command("why")
-)
+memory.command(
+    "why",
+    help="Show what the last answer's prompt held (memories, recalled messages, preferences, …) and what was left out.",
+)(chat_command("why"))
 
 
 @memory.command()

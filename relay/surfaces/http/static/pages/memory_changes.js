@@ -49,7 +49,7 @@ export function Forgotten({ then, of }) {
   const undo = async () => {
     const decided = await decideAll(last.ids, "undo");
     end();
-    toast(decided === last.ids.length ? "I remember it again." : "Some have changed since, so I left those alone.");
+    toast(decided === last.ids.length ? "I remember it again." : "What has changed since stays as it is.");
     then();
   };
   return html`<${Notice} action=${html`<div class="cluster"><${Button} small icon="undo" onClick=${undo}>Undo</><${IconButton} icon="close" label="Dismiss" onClick=${end} /></div>`}>
