@@ -1,5 +1,11 @@
 -- Erases rows that hold what was said, and everything derived from them.
 
+-- Returns what a later erasure needs of a turn's prompt: whether it used lent memory. Null: it didn't.
+create or replace function relay.lent_only(p_prompt jsonb) returns jsonb
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select '{"lent": true}'::jsonb where p_prompt -> 'lent' = 'true'
+$$;
+
 -- Clears what turns store of what was said: prompts, replies, requests, updates, events, and earlier versions of
 -- answers. Skips turns in progress. For an erasure, sent messages lose only what matches its needles.
 create or replace function relay.erase_turns(
@@ -30,7 +36,8 @@ begin
     end if;
     update announcement a set before = relay.rest_before(a, e, p_needles)
     from turn t left join erasure e on e.id = p_erasure_id where t.id = a.turn_id and t.id = any (ended);
-    update turn set prompt = null, told = null where id = any (ended) and (prompt is not null or told is not null);
+    update turn set prompt = relay.lent_only(prompt), told = null
+    where id = any (ended) and (prompt is not null or told is not null);
 end $$;
 
 -- Returns the names that derivations use for their inputs.
@@ -118,7 +125,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Deletes messages with their turns' data, derived rows, earlier wordings and documents, and queues their files for
--- removal. Messages stay, with the files that don't match. Returns how many went.
+-- removal. Of a message with several files, those that don't match stay. Returns how many messages went.
 create or replace function relay.erase_messages(
     p_space_id bigint, p_messages bigint[], p_erasure_id bigint default null, p_needles jsonb default null)
 returns integer language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -198,6 +205,25 @@ begin
     update memory set replaced_by = null where replaced_by = any (p_memories);
     delete from memory where id = any (p_memories) and space_id = p_space_id;
     perform relay.erase_turns(turns, p_erasure_id, p_needles);
+end $$;
+
+-- Returns the new summary that each session needs once these are erased, of the hundred messages before its end:
+-- [{session_id, context_from, through}].
+create or replace function relay.summaries_owed(p_summaries bigint[]) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(to_jsonb(owed)), '[]') from (
+        select session_id, min(from_message_id) as context_from, max(through_message_id) as through
+        from summary where id = any (p_summaries) group by thread_id, session_id) owed
+$$;
+
+-- Owes these summaries, also where one is being written.
+create or replace function relay.owe_summaries(p_owed jsonb) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+begin
+    perform relay.free_jobs('summary', array(select one ->> 'through' from jsonb_array_elements(p_owed) as one));
+    perform relay.owe_job_anew('summary', o.through::text,
+        jsonb_build_object('session_id', o.session_id, 'context_from', o.context_from))
+    from jsonb_to_recordset(p_owed) as o (session_id bigint, context_from bigint, through bigint);
 end $$;
 
 -- Returns the rows of a plan that still exist: {memories, messages, summaries, documents, feedback, preferences} as
@@ -309,19 +335,12 @@ begin
         plan := plan || jsonb_build_object('messages', messages[201:]);
     elsif cardinality(summaries) > 0 then
         if plan -> 'owed' = '[]' then
-            -- The new summary that each affected session needs, of the hundred messages before its end.
-            plan := plan || jsonb_build_object('owed', (
-                select coalesce(jsonb_agg(to_jsonb(owed)), '[]') from (
-                    select session_id, min(from_message_id) as context_from, max(through_message_id) as through
-                    from summary where id = any (summaries) group by thread_id, session_id) owed));
+            plan := plan || jsonb_build_object('owed', relay.summaries_owed(summaries));
         end if;
         perform relay.erase_summary_rows(p_erasure.space_id, summaries[:300]);
         plan := plan || jsonb_build_object('summaries', summaries[301:]);
     else
-        perform relay.free_jobs('summary', array(select one ->> 'through' from jsonb_array_elements(plan -> 'owed') as one));
-        perform relay.owe_job_anew('summary', o.through::text,
-            jsonb_build_object('session_id', o.session_id, 'context_from', o.context_from))
-        from jsonb_to_recordset(plan -> 'owed') as o (session_id bigint, context_from bigint, through bigint);
+        perform relay.owe_summaries(plan -> 'owed');
         perform relay.erase_memory_rows(p_erasure.space_id,
             array(select jsonb_array_elements_text(plan -> 'memories')::bigint), p_erasure.id, plan -> 'close');
         perform relay.erase_feedback(p_erasure.space_id,
@@ -409,8 +428,9 @@ begin
             work @> '{"phase": "messages", "after": 0}' and exists (
                 select from turn t
                 where t.status in ('working', 'answered') and t.created_at < (e.work ->> 'since')::timestamptz
-                    and (t.space_id = e.space_id or t.space_id is null and t.kind = 'control' and (t.user_id = e.user_id
-                        or (select chat_id from lane where id = t.lane_id) = any (relay.chats_of(e.space_id))))
+                    and (t.space_id = e.space_id or t.user_id = e.user_id and t.kind = 'message'  -- also where it is lent
+                        or t.space_id is null and t.kind = 'control' and (t.user_id = e.user_id
+                            or (select chat_id from lane where id = t.lane_id) = any (relay.chats_of(e.space_id))))
                     and relay.may_show(t, (e.work ->> 'since')::timestamptz)))
         order by id limit 1 for update skip locked;
         exit when own.id is null;

@@ -97,20 +97,27 @@ create or replace function relay.sweep_lent(p_erasure relay.erasure, p_after big
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     loose constant jsonb := p_erasure.work -> 'loose';
+    summaries bigint[];
+    owed jsonb;
     one record;
 begin
     for one in
-        select m.space_id, array_agg(m.id) as said from (select * from turn where id > p_after order by id limit 500) t
-        join message m on m.id = t.assistant_message_id
+        select m.space_id, array_agg(m.id) as said, array_agg(distinct t.id) as turns
+        from (select * from turn where id > p_after order by id limit 500) t
+        join message m on m.turn_id = t.id and m.role = 'assistant'
         where t.user_id = p_erasure.user_id and t.prompt -> 'lent' = 'true' and relay.says(m.text, loose) group by m.space_id
     loop
+        perform from turn where id = any (one.turns) order by id for no key update;
         update erasure set work = jsonb_set(work, '{gone}', (work -> 'gone') || to_jsonb(one.said)) where id = p_erasure.id;
-        perform relay.erase_summary_rows(one.space_id, relay.erase_summaries(
-            one.space_id, one.said, loose, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
+        summaries := relay.erase_summaries(
+            one.space_id, one.said, '[]', p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean);
+        owed := relay.summaries_owed(summaries);
+        perform relay.erase_summary_rows(one.space_id, summaries);
         perform relay.erase_memory_rows(one.space_id, array(
             select id from memory where space_id = one.space_id and relay.says(content, loose)
-                and (turn_id = any (relay.turns_of(one.said)) or evidence && one.said)), p_erasure.id, loose);
+                and (turn_id = any (one.turns) or evidence && one.said)), p_erasure.id, loose);
         perform relay.erase_messages(one.space_id, one.said, p_erasure.id, loose);
+        perform relay.owe_summaries(owed), relay.add_up_space(one.space_id);
     end loop;
 end $$;
 
@@ -149,7 +156,7 @@ begin
             and relay.says(relay.texts_in(to_jsonb(q), '["request"]'), loose));
     perform relay.retract(p_erasure.id, lists, loose) where lists is not null;
     perform relay.note_theirs(p_erasure.id, relay.exports_in(p_after, looked, chats));
-    update turn set prompt = null where id = any (prompts) and status in ('done', 'failed');
+    update turn set prompt = relay.lent_only(prompt) where id = any (prompts) and status in ('done', 'failed');
     return looked;
 end $$;
 

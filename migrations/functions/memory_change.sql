@@ -317,11 +317,16 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
         '[\u0300-\u036F\u0640\u064B-\u0655]', '', 'g')
 $$;
 
--- Tests whether a text lists two words that another joins with a hyphen (Anna, Lena and Anna-Lena): these are different facts.
-create or replace function relay.lists_joined(p_text text, p_other text) returns boolean
+-- Tests whether one of two texts lists two words that only the other joins with a hyphen (Anna, Lena and Anna-Lena): these are
+-- different facts.
+create or replace function relay.lists_joined(p_one text, p_other text) returns boolean
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select exists (select from regexp_matches(normalize(p_other, NFC), '([[:alpha:]]+)[-‐‑–]([[:alpha:]]+)', 'g') as pair
-        where normalize(p_text, NFC) ~* ('\m' || pair[1] || '[,;،、]\s*' || pair[2] || '\M'))
+    select exists (
+        select from (values (normalize(p_one, NFC), normalize(p_other, NFC)), (normalize(p_other, NFC), normalize(p_one, NFC)))
+                as t (lists, joins),
+            regexp_matches(joins, '([[:alpha:]]+)[-‐‑–]([[:alpha:]]+)', 'g') as pair
+        where lists ~* ('\m' || pair[1] || '[,;،、]\s*' || pair[2] || '\M')
+            and lists !~* ('\m' || pair[1] || '[-‐‑–]' || pair[2] || '\M'))
 $$;
 
 -- Returns the active memories about a subject with the same normalized text, earliest first; there is one at most. Facts of
@@ -335,7 +340,7 @@ begin
     return query select m.* from memory m
     where m.space_id = p_space_id and m.status = 'active' and (m.kind = 'learning') = (p_kind = 'learning')
         and m.subject_id is not distinct from p_subject_id and relay.normal_form(m.content) = form
-        and not relay.lists_joined(m.content, p_content) and not relay.lists_joined(p_content, m.content)
+        and not relay.lists_joined(m.content, p_content)
         and (show_trgm(p_content) = '{}'  -- nothing but signs, of which the index knows nothing
             or m.content % p_content or m.content % normalize(p_content, NFC) or m.content % normalize(p_content, NFD)
             or m.content % normalize(p_content, NFKC))
@@ -377,7 +382,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     with yielded as (
         select m.id, min(m.id) over () as first from memory own join memory m on m.replaced_by = own.id
         where own.id = p_memory_id and m.status = 'superseded'
-            and relay.normal_form(m.content) = relay.normal_form(own.content) and not exists (
+            and relay.normal_form(m.content) = relay.normal_form(own.content)
+            and not relay.lists_joined(m.content, own.content) and not exists (
                 select from memory_change c where c.memory_id = own.id and c.before ->> 'id' = m.id::text))
     update memory m set status = case when m.id = first then 'active' else 'superseded' end, updated_at = now(),
         replaced_by = case when m.id <> first then first end

@@ -81,7 +81,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             and (m.kind = 'learning') = (p_memory ->> 'kind' = 'learning')
             and m.subject_id is not distinct from (p_memory ->> 'subject_id')::bigint
             and m.tainted = (coalesce(p_turn.tainted, false) or coalesce((p_memory ->> 'tainted')::boolean, false))
-            and relay.normal_form(m.content) = relay.normal_form(p_memory ->> 'content'))
+            and relay.normal_form(m.content) = relay.normal_form(p_memory ->> 'content')
+            and not relay.lists_joined(m.content, p_memory ->> 'content'))
 $$;
 
 -- Records that a memory was repeated, maybe in other words: halves the doubt about it, adds evidence, may give a plain

@@ -366,7 +366,8 @@ begin
         and request #> '{reply_markup,force_reply}' is null;
     update turn set dropped = true,
         prompt = case kind when 'control' then prompt else jsonb_strip_nulls(jsonb_build_object(
-            'wording', prompt -> 'wording', 'reply_to', prompt -> 'reply_to', 'inputs', prompt -> 'inputs')) end,
+            'wording', prompt -> 'wording', 'reply_to', prompt -> 'reply_to', 'inputs', prompt -> 'inputs')
+            || coalesce(relay.lent_only(prompt), '{}')) end,
         told = nullif(jsonb_strip_nulls(jsonb_build_object(
             'resting', nullif(told -> 'resting', 'false'), 'tools', nullif(told -> 'tools', '[]'))), '{}')
     where id = any (old);

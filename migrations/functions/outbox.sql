@@ -154,7 +154,9 @@ $$;
 -- overtaken the edit, or is about to edit the message, the announcement stays due until then (see relay_retracted).
 create or replace function public.relay_announced(p_turn_id bigint, p_seq integer, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    select from outbox where turn_id = p_turn_id and seq = p_seq for no key update;  -- first, as an erasure does
+    -- In the order in which an erasure locks them.
+    select from turn where id = p_turn_id for no key update;
+    select from outbox where turn_id = p_turn_id and seq = p_seq for no key update;
     update announcement a set
         before = coalesce(a.before, (select request from outbox where turn_id = p_turn_id and seq = p_seq)),
         status = case when exists (

@@ -1,7 +1,7 @@
 -- The queue: stores updates and claims turns in order, one at a time per lane, under a fenced lease.
 
--- Locks and returns a turn that the caller holds; raises RL001 if another process has taken it over. Here as elsewhere, a row
--- that others refer to is not locked for its key, so that nobody waits whose row only names it.
+-- Locks and returns a turn that the caller holds; raises RL001 if another process has taken it over. It is not locked
+-- for its key, so that nobody waits whose row only names it.
 create or replace function relay.hold(p_turn_id bigint, p_fence bigint) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -232,12 +232,19 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select nullif(relay.shown_in(relay.kept_request(p_request)), '')
 $$;
 
+-- Locks the turn of a message's record before the record, as an erasure does.
+create or replace function relay.hold_record(p_record_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select from turn where id = (select turn_id from outbox where id = p_record_id) for no key update
+$$;
+
 -- Records what one of our messages may show from now on, next to what it showed, so that an erasure finds both. Skips
 -- messages whose record was erased. Returns false if the message may be one whose response was lost and which is still
 -- looked for by what it shows: it must not change yet.
 create or replace function public.relay_redrawing(
     p_bot_id bigint, p_chat_id bigint, p_message_id bigint, p_request jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.hold_record(relay.record_of(p_bot_id, p_chat_id, p_message_id));
     with own as (
         -- Two edits may be under way at once: both texts count until each is confirmed.
         update outbox set sending_text = case sending_text when '' then '' else
@@ -267,6 +274,7 @@ $$;
 -- which something was erased since the edit was started (see relay_redrawing).
 create or replace function relay.redraw(p_record_id bigint, p_request jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.hold_record(p_record_id);
     with own as (
         update outbox set sending_text = nullif(btrim(
                 replace(sending_text, coalesce(relay.redrawn_text(p_request), ''), ''), E'\n'), ''),

@@ -153,6 +153,12 @@ def test_facts_in_other_languages_are_told_apart(one: str, other: str) -> None:
     assert not tell_apart(one, f"{one}.")
 
 
+def test_a_fact_with_a_list_and_a_hyphen_is_the_same_as_itself() -> None:
+    both = "The client-server model has two parts: client, server"
+    assert not tell_apart(both, both)
+    assert not loses_in_merge(both, both, both)
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

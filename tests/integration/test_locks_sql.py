@@ -17,6 +17,9 @@ from tests.integration.conftest import Opened, Sql
 from tests.integration.turn_driver import ADA, BOT, TurnDriver, fact, incoming_of, private, reply
 
 Other = psycopg.AsyncConnection[Any]
+BLOCKED = """select from pg_stat_activity
+    where datname = current_database() and pg_backend_pid() = any (pg_blocking_pids(pid))"""
+"""Selects who waits for this connection."""
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ async def waiting(other: Other, call: Coroutine[Any, Any, Any]) -> AsyncIterator
     """Makes a call that waits for the other transaction, and expects it to succeed when that commits."""
     task = asyncio.create_task(call)
     async with asyncio.timeout(10):
-        while not await (await other.execute("select from pg_locks where not granted")).fetchall():  # noqa: ASYNC110
+        while not await (await other.execute(BLOCKED)).fetchall():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         yield
         await other.commit()
@@ -197,3 +200,24 @@ async def test_a_summary_is_built_on_one_whose_erasure_waits(driver: TurnDriver,
     await other.execute("select from thread for no key update")
     async with waiting(other, sql("select relay.erase_summary_rows(%s, array[%s]::bigint[])", space_id, summary_id)):
         await other.execute("select from summary for key share")
+
+
+async def test_an_old_message_is_edited_while_its_turn_is_erased(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    turn_id = (await driver.exchange(ADA, "hello")).turn.turn_id
+    await sql(
+        "insert into outbox (turn_id, seq, bot_id, chat_id, telegram_message_id, request)"
+        " values (%s, 1, 77, %s, 900, '{}')",
+        turn_id,
+        ADA,
+    )
+    await sql(
+        "insert into posted (bot_id, chat_id, telegram_message_id, turn_id, from_bot) values (77, %s, 900, %s, true)",
+        ADA,
+        turn_id,
+    )
+    await sql("update turn set dropped = true")
+    await other.execute("select from turn where id = %s for no key update", (turn_id,))
+    async with waiting(other, store.start_redrawing(BOT.id, ADA, 900, {"text": "Hi"})):
+        await other.execute("select relay.erase_turns(array[%s]::bigint[])", (turn_id,))

@@ -415,6 +415,18 @@ async def test_a_list_of_names_is_not_a_name_with_a_hyphen(driver: TurnDriver) -
     assert await driver.known(private(ADA)) == [told[0].lower(), told[1]]
 
 
+async def test_a_fact_with_a_list_and_a_hyphen_is_the_same_as_itself(driver: TurnDriver) -> None:
+    for _ in range(2):
+        await driver.teach(ADA, "Her colours are red, green and red-green")
+    assert len(await driver.known(private(ADA))) == 1
+
+
+async def test_a_list_of_names_waits_beside_a_name_with_a_hyphen(driver: TurnDriver) -> None:
+    for text in ("The kids are Anna, Lena and Tom", "The kids are Anna-Lena and Tom"):
+        done = await driver.exchange(ADA, "x", actions=[fact(ADA, text) | {"ask": True}])
+        assert [change.content for change in done.told.changes] == [text]
+
+
 async def test_undoing_never_leaves_two_memories_that_say_the_same(driver: TurnDriver, store: Store) -> None:
     (first,) = await driver.teach(ADA, "likes tea")
     forgot = (await forgetting(driver, "likes tea")).changes[0]

@@ -131,9 +131,10 @@ def loses_in_merge(merged: str, one: str, other: str) -> bool:
 
 
 def _lists_joined(one: str, other: str) -> bool:
-    """Tests whether one of two facts lists words that the other joins with a hyphen: Anna, Lena and Anna-Lena."""
+    """Tests whether one of two facts lists words that only the other joins with a hyphen: Anna, Lena and Anna-Lena."""
     return any(
         re.search(rf"\b{first}[,;،、]\s*{second}\b", text, re.IGNORECASE)
+        and not re.search(rf"\b{first}[-‐‑–]{second}\b", text, re.IGNORECASE)
         for text, hyphened in itertools.permutations((_plain(one), _plain(other)))
         for first, second in JOINED.findall(hyphened)
     )
