@@ -21,7 +21,7 @@ from relay.core.errors import TurnLost
 P = ParamSpec("P")
 T = TypeVar("T")
 
-disable_created_metrics()  # type: ignore[no-untyped-call]
+disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no annotations
 REGISTRY = CollectorRegistry()
 LABELS: dict[str, tuple[str, ...]] = {}
 """The labels of each metric by name."""

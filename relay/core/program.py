@@ -59,7 +59,7 @@ def hide_package(name: str) -> Iterator[None]:
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = None  # type: ignore[assignment]
+    sys.modules[name] = None  # type: ignore[assignment]  # forbids its import
     try:
         yield
     finally:

@@ -62,7 +62,7 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level)),
-        logger_factory=structlog.PrintLoggerFactory(file=_Stderr()),  # type: ignore[arg-type]
+        logger_factory=structlog.PrintLoggerFactory(file=_Stderr()),  # type: ignore[arg-type]  # only writes
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
