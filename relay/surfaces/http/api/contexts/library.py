@@ -16,7 +16,15 @@ from relay.core.limits import COMPOSED_BUDGET, REASON_LENGTH
 from relay.memory.contexts.markers import round_weight
 from relay.memory.rows.contexts.library import StorageStatistics
 from relay.memory.rows.search import SearchQuery, Weights
-from relay.surfaces.http.api.contexts.names import Budget, Name, SomeProject, VersionName, in_project, number_of
+from relay.surfaces.http.api.contexts.names import (
+    Budget,
+    Name,
+    SomeProject,
+    VersionName,
+    formatted,
+    in_project,
+    number_of,
+)
 from relay.surfaces.http.api.contexts.records import Registered
 from relay.surfaces.http.api.paging import Page, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
@@ -113,7 +121,7 @@ class Hit(WireModel):
     the snippet that match are between U+0002 and U+0003."""
 
     session_id: Id
-    version_id: Annotated[str, BeforeValidator("v{:03}".format)] | None = source("version")
+    version_id: Annotated[str, formatted("v{:03}")] | None = source("version")
     message_id: str | None
     score: Annotated[float, BeforeValidator(lambda rank: round(1 / rank, 3))] = source("rank")
     snippet: str = source("text")

@@ -12,7 +12,14 @@ from relay.memory.rows.contexts import projects
 from relay.memory.rows.contexts.composition import ComposedPart, Composition
 from relay.memory.rows.contexts.projects import Project
 from relay.memory.rows.sessions import SaidWords
-from relay.surfaces.http.api.contexts.names import CompositionName, MarkerName, MessageName, ProjectName, VersionName
+from relay.surfaces.http.api.contexts.names import (
+    CompositionName,
+    MarkerName,
+    MessageName,
+    ProjectName,
+    VersionName,
+    formatted,
+)
 from relay.surfaces.http.wire import Id, Joined, WireModel, source
 
 Number = Annotated[int, BeforeValidator(len)]
@@ -34,7 +41,7 @@ class CompressionRecord(WireModel):
 
     version_id: str = source("short")
     name: str
-    file: Annotated[str, BeforeValidator("{}.jsonl".format)] = source("name")
+    file: Annotated[str, formatted("{}.jsonl")] = source("name")
     created_at: datetime
     settings: dict[str, Any]
     output_tokens: int | None
