@@ -1,6 +1,6 @@
 -- Erases rows that hold what was said, and everything derived from them.
 
--- Returns what a later erasure needs of a turn's prompt: whether it used lent memory. Null: it didn't.
+-- Returns the part of a turn's prompt that a later erasure needs: that it used lent memory. Null if it didn't.
 create or replace function relay.lent_only(p_prompt jsonb) returns jsonb
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select '{"lent": true}'::jsonb where p_prompt -> 'lent' = 'true'
@@ -138,8 +138,8 @@ declare
     whole constant bigint[] := array(select one from unnest(p_messages) as one where not stay ? one::text);
     gone integer;
 begin
-    -- Locked in the order that everything uses: turns, judging, memory, messages, the rest. With the messages their documents
-    -- are locked, so that parts added right now are deleted and no more can be added.
+    -- All functions lock in this order: turns, judging, memory, messages, the rest. Locking the messages also locks their
+    -- documents, so that parts added right now are deleted and no more can be added.
     perform from turn where id = any (turns) order by id for no key update;
     perform relay.erase_under_way(p_messages);
     perform relay.hold_memory(p_space_id);
@@ -170,12 +170,13 @@ begin
     return gone;
 end $$;
 
--- Deletes summaries. Until a new one is written, their threads use the one before, or none. Another's correction of one stays.
+-- Deletes summaries. Until a new one is written, their threads use the one before, or none. Other people's
+-- corrections stay.
 create or replace function relay.erase_summary_rows(p_space_id bigint, p_summaries bigint[]) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.erase_results(p_space_id, relay.input_names('summary', p_summaries));
     select from thread where id in (select thread_id from summary where id = any (p_summaries))
-    order by id for no key update;  -- first, as whoever stores one
+    order by id for no key update;  -- first, as when a summary is stored
     update summary set previous_id = null where previous_id = any (p_summaries) and id <> all (p_summaries);
     delete from summary where id = any (p_summaries);
     update thread t set summary_id = (
@@ -207,7 +208,7 @@ begin
     perform relay.erase_turns(turns, p_erasure_id, p_needles);
 end $$;
 
--- Returns the new summary that each session needs once these are erased, of the hundred messages before its end:
+-- Returns the new summaries that sessions need once these are erased, each of up to a hundred messages:
 -- [{session_id, context_from, through}].
 create or replace function relay.summaries_owed(p_summaries bigint[]) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -216,7 +217,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from summary where id = any (p_summaries) group by thread_id, session_id) owed
 $$;
 
--- Owes these summaries, also where one is being written.
+-- Owes these summaries. One that is being written starts over.
 create or replace function relay.owe_summaries(p_owed jsonb) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 begin

@@ -91,8 +91,8 @@ begin
     return looked;
 end $$;
 
--- Erases the answers among the next 500 turns after an id that match, and that used this person's memory in a group to which
--- they lent it, with the group's summaries and memories of them. Until a new summary is written, it has the one before.
+-- Erases the matching answers among the next 500 turns after an id that used this person's memory in a group to which they
+-- lent it, and the group's memories and summaries of them. New summaries are owed.
 create or replace function relay.sweep_lent(p_erasure relay.erasure, p_after bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -1,4 +1,4 @@
-"""What Python 3.12 and 3.13 refuse although 3.11 allows it."""
+"""Code that Python 3.11 accepts and later versions refuse."""
 
 from __future__ import annotations
 

@@ -39,8 +39,7 @@ def short(name: str) -> str:
 
 
 def formatted(form: str) -> BeforeValidator:
-    """Makes a text of a value: `t{}` makes t12 of 12. Python 3.13 tells pydantic a signature of `str.format` that it
-    refuses."""
+    """Formats a value as text: with `t{}`, 12 is t12. From Python 3.13 on, pydantic refuses `str.format` itself."""
     return BeforeValidator(lambda value: form.format(value))
 
 
