@@ -204,8 +204,10 @@ begin
     if not pg_try_advisory_xact_lock(hashtext('relay.lexeme')) then
         return;
     end if;
+    -- By a bound, not by a join: a plan made while the table was empty would join each row with each.
     with gone as (
-        delete from lexeme_change where id in (select id from lexeme_change order by id limit p_limit)
+        delete from lexeme_change
+        where id <= (select max(id) from (select id from lexeme_change order by id limit p_limit) as next)
         returning space_id, word, change)
     insert into lexeme as l (space_id, word, entries)
     select space_id, word, sum(change) from gone group by space_id, word having sum(change) <> 0

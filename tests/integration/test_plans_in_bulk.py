@@ -67,6 +67,19 @@ async def test_a_step_of_an_erasure_reads_only_the_changes_of_words_that_it_adds
         assert await rows(told, "select count(*) from lexeme_change") == [(100_000,)]
 
 
+async def test_changes_of_words_are_added_up_with_a_plan_made_while_there_were_none(filled: str) -> None:
+    async with plans(filled, search_path="relay, extensions, public", statement_timeout="20000") as told:
+        await rows(told, "truncate lexeme_change")
+        await rows(told, "vacuum lexeme_change")  # the planner takes a table that it doesn't know for a larger one
+        for _ in range(8):  # a plan is kept after five executions
+            await rows(told, "select add_up_words(5000)")
+        await rows(told, PENDING)
+        told.told.clear()
+        await rows(told, "select add_up_words(5000)")
+        assert told.read()["lexeme_change"] <= 120_000 + 5_000, "each once, and not each with each"
+        assert await rows(told, "select count(*) from lexeme_change") == [(115_000,)]
+
+
 async def test_versions_that_are_erased_leave_the_index_together(filled: str) -> None:
     async with plans(filled, search_path="relay, extensions, public") as told:
         await rows(told, VERSIONS)
