@@ -120,7 +120,8 @@ async def test_forged_deliveries_are_refused(shared_relay: SharedRelay) -> None:
 
 async def test_oversized_deliveries_are_refused(shared_relay: SharedRelay) -> None:
     before = stored(shared_relay)
-    assert await before_its_body(shared_relay, 2_000_000, SECRET) == b"HTTP/1.1 413 Request Entity Too Large\r\n"
+    refused = await before_its_body(shared_relay, 2_000_000, SECRET)
+    assert refused.startswith(b"HTTP/1.1 413 "), "Python 3.13 names it differently"
 
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(12):
