@@ -14,7 +14,7 @@ from tests.acceptance.process_group import free_port
 
 async def test_a_slow_bot_is_not_called_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     async def hold(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(1)  # with the writer in hand: since Python 3.13, one that nobody holds closes its connection
+        await asyncio.sleep(1)  # holding the writer: since Python 3.13, one that nobody holds closes its connection
 
     monkeypatch.setattr(page, "ANSWER_SECONDS", 0.2)
     async with await asyncio.start_server(hold, "127.0.0.1", 0) as silent:
