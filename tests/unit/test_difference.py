@@ -6,7 +6,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.surfaces.chat.difference import (
@@ -76,6 +76,8 @@ def test_an_added_text_is_shown_whole(text: str) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Mn"]), max_size=80))
+@example("=")
+@example("- \n+")
 def test_a_text_is_shown_literally(text: str) -> None:
     words = text.split()
     if words and not HIDDEN.search(text):

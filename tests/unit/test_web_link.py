@@ -13,8 +13,9 @@ from tests.acceptance.process_group import free_port
 
 
 async def test_a_slow_bot_is_not_called_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def hold(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(1)  # holding the writer: since Python 3.13, one that nobody holds closes its connection
+    async def hold(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(1)
+        writer.close()  # since Python 3.13, a writer that nobody holds closes its connection before
 
     monkeypatch.setattr(page, "ANSWER_SECONDS", 0.2)
     async with await asyncio.start_server(hold, "127.0.0.1", 0) as silent:

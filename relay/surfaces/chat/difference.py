@@ -153,7 +153,8 @@ def _exact_line(line: str) -> str:
     if not inner:
         return line[:1] and " "
     shown = escape_markdown(HIDDEN.sub(lambda hidden: f"⟨U+{ord(hidden[0]):04X}⟩", inner))
-    if inner[0] in "-+=" or inner[0].isdigit():  # it could begin a list, or make the line above a heading
+    # It could begin a list, or make the line above a heading.
+    if shown[0] == inner[0] and (inner[0] in "-+=" or inner[0].isdigit()):
         shown = f"&#{ord(inner[0])};{shown[1:]}"
     indent = len(line) - len(line.lstrip())
     begin = "&#160;" * indent if indent > 1 else " " * indent
