@@ -53,6 +53,8 @@ class Installation:
     """There is a bot's token, so what is due is sent in Telegram."""
     scratch: Path = Path(gettempdir())
     """A folder for files that are too large for memory."""
+    offline: bool = False
+    """A stand-in answers instead of the models."""
 
 
 @frozen

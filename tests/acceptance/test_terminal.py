@@ -170,6 +170,8 @@ async def test_offline_chat_needs_no_key_and_says_that_no_model_answers(tmp_path
     shown = await talk.until("Undo")
     assert "no model is answering" in shown
     assert "Learned: I like sailing boats" in shown
+    talk.type("/status")
+    assert "offline: a stand-in answers" in await talk.until("search by")
     talk.type("hello again")
     assert "3 messages and 1 memory." in await talk.until("This prompt has 3 messages")
     talk.type("/press 1")

@@ -17,6 +17,7 @@ class StatusReport:
 
     version: str
     model: str
+    """The model that answers; empty if a stand-in does."""
     small_model: str
     now: Status
     memory: Controls
@@ -50,8 +51,8 @@ async def status(ctx: CommandContext) -> StatusReport:
     here = services.installation
     return StatusReport(
         version=here.version,
-        model=here.model,
-        small_model=here.small_model,
+        model="" if here.offline else here.model,
+        small_model="" if here.offline else here.small_model,
         now=now,
         memory=await ctx.store.controls(ctx.thread),
         hears=here.hears,

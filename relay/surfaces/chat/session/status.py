@@ -25,9 +25,9 @@ async def status(call: ChatContext) -> CommandReply:
     now, today = report.now, report.now.today
     cached = f", {100 * today.cached / today.asked:.0f}% from the cache" if today.asked else ""
     found = f"words and meaning ({escape_markdown(report.embedder)})" if report.embedder else "words"
+    models = f"on {escape_markdown(report.model)} (summaries: {escape_markdown(report.small_model)})"
     lines = [
-        f"**Relay {report.version}** on {escape_markdown(report.model)} "
-        f"(summaries: {escape_markdown(report.small_model)})",
+        f"**Relay {report.version}** {models if report.model else 'offline: a stand-in answers instead of a model'}",
         f"- {pluralize(now.memories, 'memory', 'memories')}, {now.pending:,} waiting for a tap; "
         f"soul version {now.soul}",
         *_memory_lines(report.memory, call.zone),
