@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -26,6 +27,8 @@ log = structlog.get_logger()
 RELOAD_SECONDS = 15.0
 """How many seconds Supabase may take to notice a changed schema."""
 RETRIES = RetryPolicy(first=1.0)
+SLOW_SECONDS = 5.0
+"""How long to open the database in silence."""
 TWO_WAYS = (
     f"Run `{RELAY} db migrate` with the project's connection string (Project → Connect) in DATABASE_URL, or paste what "
     f"`{RELAY} db sql` prints into the project's SQL editor."
@@ -54,8 +57,23 @@ async def open_storage(settings: Settings) -> AsyncIterator[Storage]:
                 f"SUPABASE_{name} is set but SUPABASE_{other} is not: Supabase needs both (Project → Settings → API)."
             )
     choose = _supabase if settings.supabase_url else _direct if settings.database_url else _open_embedded
-    async with choose(settings) as opened:
+    async with contextlib.AsyncExitStack() as stack:
+        with say_if_slow(settings):
+            opened = await stack.enter_async_context(choose(settings))
         yield opened
+
+
+@contextlib.contextmanager
+def say_if_slow(settings: Settings) -> Iterator[None]:
+    """Says on standard error what Relay waits for, and how long at most, if it waits for `SLOW_SECONDS`."""
+    said = f"relay: Waiting for {place(settings)}, for up to a minute."
+    if is_embedded(settings):
+        said += " After a crash, or if Relay was killed, it first recovers what had been stored."
+    timer = asyncio.get_running_loop().call_later(SLOW_SECONDS, lambda: print(said, file=sys.stderr, flush=True))
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextlib.asynccontextmanager
