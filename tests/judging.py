@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from relay.core.models import Step, ToolDefinition
 from relay.memory.derivations.derivation import make_derivation
 from relay.memory.rows.upkeep.judging import Ending, FoundMemory, JudgedMessage, JudgingResult, JudgingWork
 
@@ -15,6 +16,11 @@ def message(id: int, text: str, role: str = "user", **more: Any) -> JudgedMessag
     """A message from Ada, or the answer to it."""
     told = {"thread_id": 1, "user_id": 7, "name": "Ada", "at": MORNING} | more
     return JudgedMessage(id=id, text=text, role=role, **told)
+
+
+def called(tool: ToolDefinition, given: Any) -> Step:
+    """A model's call of a tool."""
+    return Step([{"type": "tool_use", "id": "1", "name": tool["name"], "input": given}], "tool_use", {}, "small")
 
 
 def learned(content: str, *evidence: int, **more: Any) -> FoundMemory:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import pytest
 
 from relay.memory.review.distinction import loses, loses_in_merge, name_other_days, tell_apart
-from relay.memory.review.settling import apply_decisions, decisions_in
+from relay.memory.review.settling import DECIDE, apply_decisions, decisions_in
 from relay.memory.rows.upkeep.night import DatedNote
 from tests.integration.conftest import Server, Sql
-from tests.judging import MORNING, learned
+from tests.judging import MORNING, called, learned
 
 
 class Pair(NamedTuple):
@@ -259,7 +259,7 @@ def test_a_sentence_that_says_nothing_of_one_fact_is_not_a_merge(one: str, other
 def is_merged(pair: Pair) -> bool:
     """Returns whether the second fact is dropped after a model has called it the same as the first."""
     near = [[DatedNote(5, pair.one, MORNING)]]
-    decided = decisions_in({"decisions": [{"new": 1, "is": "same", "known": 5}]}, near)
+    decided = decisions_in(called(DECIDE, {"decisions": [{"new": 1, "is": "same", "known": 5}]}), near)
     (done,) = apply_decisions([learned(pair.other, 1)], decided)
     return done.action != "learn"
 

@@ -10,7 +10,8 @@ from collections import Counter
 from typing import Any
 
 from relay.core.models import ModelRequest, Space
-from relay.memory.night.asking import AnswerUnclear, BatchModel
+from relay.memory.answers import InvalidAnswer
+from relay.memory.night.asking import BatchModel
 from relay.memory.night.consolidate import Consolidation
 from relay.memory.night.digest import as_markdown, notice_of, write_digest
 from relay.memory.rows.upkeep.digest import DigestPlace
@@ -349,7 +350,7 @@ class Walk:
             self._begin(Act(f"a night of {home}", home=home))
             work = Consolidation(mind, bot_id, lambda: sorted(ADMINS))
             self.count["pairs"] += len((await work.pairs(space.space_id))[0])
-            with contextlib.suppress(AnswerUnclear):
+            with contextlib.suppress(InvalidAnswer):
                 await work.plan(space.space_id)
             if space.chat_id is not None and (day := await store.digest_due(space.space_id)):
                 text = as_markdown(await write_digest(mind, day))

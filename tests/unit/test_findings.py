@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.core.models import Step
-from relay.memory.review.findings import KEEP, TOOL, Finding, InvalidAnswer, Zones, findings_in
-from relay.memory.review.findings import read_tool_input as given_in
+from relay.memory.answers import InvalidAnswer
+from relay.memory.review.findings import KEEP, Finding, Zones, findings_in
 from relay.memory.review.keywords import keyword_findings
 from relay.memory.review.readings import JUDGE, as_text, readings
-from relay.memory.review.settling import Decision, apply_decisions, decisions_in
+from relay.memory.review.settling import DECIDE, Decision, apply_decisions, decisions_in
 from relay.memory.review.settling import as_text as settle_text
 from relay.memory.rows.upkeep.judging import Batch, Candidate, JudgedMessage, KnownMemory
 from relay.memory.rows.upkeep.night import DatedNote
-from tests.judging import learned, message
+from tests.judging import called, learned, message
 
 Json = dict[str, Any]
 
@@ -51,7 +52,7 @@ GOOD = {"kind": "fact", "importance": 7, "sentence": "Ada lives in Lisbon.", "ev
 
 
 def found(**changed: Any) -> list[Finding]:
-    return findings_in({"findings": [GOOD | changed]}, ROWS)
+    return findings_in(called(KEEP, {"findings": [GOOD | changed]}), ROWS)
 
 
 def candidate(one: Finding) -> Candidate:
@@ -64,7 +65,7 @@ BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 def exact(said: str, **told: Any) -> str | None:
     """The moment that a finding about a message is kept with, of a person in New York."""
     answer = GOOD | {"kind": "event", "valid_from": "2026-12-04"} | told
-    [one] = findings_in({"findings": [answer]}, {2: message(2, said)}, Zones(BERLIN, NEW_YORK))
+    [one] = findings_in(called(KEEP, {"findings": [answer]}), {2: message(2, said)}, Zones(BERLIN, NEW_YORK))
     return candidate(one).exact_at
 
 
@@ -185,7 +186,7 @@ def test_a_goal_is_valid_until_the_end_of_its_deadline() -> None:
 def test_assent_has_the_confirmed_answer_as_evidence() -> None:
     rows = {1: message(1, "It is 42, because of the towel.", "assistant"), 2: message(2, "Exactly right!")}
     answer = {"kind": "success", "importance": 3, "sentence": "Ada confirmed that it is 42.", "evidence": [2]}
-    (one,) = findings_in({"findings": [answer]}, rows)
+    (one,) = findings_in(called(KEEP, {"findings": [answer]}), rows)
     assert (one.importance, one.evidence, one.tags) == (5, (1, 2), ("acknowledgement",))
 
 
@@ -193,23 +194,27 @@ def test_assent_may_refer_to_an_answer_of_an_earlier_batch() -> None:
     before = {1: message(1, "It is 42, because of the towel.", "assistant")}
     rows = {2: message(2, "Exactly right!"), 3: message(3, "Thanks.", "assistant")}
     answer = {"kind": "success", "importance": 5, "sentence": "Ada confirmed that it is 42.", "evidence": [1, 2]}
-    (one,) = findings_in({"findings": [answer]}, rows, before=before)
+    (one,) = findings_in(called(KEEP, {"findings": [answer]}), rows, before=before)
     assert one.evidence == (1, 2)
     assert [one.evidence for one in keyword_findings(rows, before)] == [(1, 2)]
     for evidence in ([1], [0, 1]):
         with pytest.raises(InvalidAnswer):
-            findings_in({"findings": [answer | {"evidence": evidence}]}, rows, before=before | {0: message(0, LONG)})
+            findings_in(
+                called(KEEP, {"findings": [answer | {"evidence": evidence}]}),
+                rows,
+                before=before | {0: message(0, LONG)},
+            )
 
 
 def test_praise_has_importance_six_regardless_of_the_judge() -> None:
     answer = {"kind": "feeling", "importance": 2, "sentence": "Ada finds the assistant amazing.", "evidence": [2]}
-    assert findings_in({"findings": [answer]}, {2: message(2, "You're amazing!")})[0].importance == 6
+    assert findings_in(called(KEEP, {"findings": [answer]}), {2: message(2, "You're amazing!")})[0].importance == 6
 
 
 @given(ANY_JSON | st.fixed_dictionaries({"findings": st.lists(FIELDS | ANY_JSON, max_size=4)}))
 def test_any_findings_answer_is_valid_or_rejected(answer: Any) -> None:
     try:
-        kept = findings_in(answer, ROWS)
+        kept = findings_in(called(KEEP, answer), ROWS)
     except InvalidAnswer:
         return
     assert all(one.importance >= 5 and 0 < len(one.text) <= 200 and 2 in one.evidence for one in kept)
@@ -219,18 +224,18 @@ def test_any_findings_answer_is_valid_or_rejected(answer: Any) -> None:
 def test_any_text_can_be_searched_for_json(text: str) -> None:
     step = Step([{"type": "text", "text": text}], "end_turn", {}, "small")
     with contextlib.suppress(InvalidAnswer):
-        given_in(step, TOOL)
+        findings_in(step, ROWS)
 
 
 def test_json_in_text_is_read_when_the_server_ignores_forced_tools() -> None:
     text = f"Here you are:\n```json\n{json.dumps({'findings': [GOOD]})}\n```"
-    assert given_in(Step([{"type": "text", "text": text}], "end_turn", {}, "small"), TOOL) == {"findings": [GOOD]}
+    assert findings_in(Step([{"type": "text", "text": text}], "end_turn", {}, "small"), ROWS) == found()
 
 
 def test_an_answer_that_was_cut_off_is_invalid() -> None:
-    cut = Step([{"type": "tool_use", "name": TOOL, "input": {"findings": []}}], "max_tokens", {}, "small")
+    cut = replace(called(KEEP, {"findings": []}), stop_reason="max_tokens")
     with pytest.raises(InvalidAnswer):
-        given_in(cut, TOOL)
+        findings_in(cut, ROWS)
 
 
 def test_the_prompt_names_every_kind() -> None:
@@ -391,7 +396,9 @@ NEAR: list[list[DatedNote]] = [[DatedNote(5, "Ada lives in Berlin.", NEW_YEAR)],
 
 
 def test_a_contradiction_supersedes_the_known_memory() -> None:
-    decided = decisions_in({"decisions": [{"new": 1, "is": "contradicts", "known": 5}, {"new": 2, "is": "new"}]}, NEAR)
+    decided = decisions_in(
+        called(DECIDE, {"decisions": [{"new": 1, "is": "contradicts", "known": 5}, {"new": 2, "is": "new"}]}), NEAR
+    )
     assert decided == {0: Decision("contradicts", 5, "", "Ada lives in Berlin.")}
     first, second = apply_decisions([learned("Ada lives in Lisbon."), learned("Ada skis.")], decided)
     assert (first.action, first.memory_id, first.content) == ("supersede", 5, "Ada lives in Lisbon.")
@@ -413,13 +420,13 @@ def test_a_memory_is_changed_by_at_most_one_finding() -> None:
 @pytest.mark.parametrize("known", [6, None, "5"])
 def test_only_memories_that_were_shown_can_be_changed(known: Any) -> None:
     with pytest.raises(InvalidAnswer):
-        decisions_in({"decisions": [{"new": 1, "is": "same", "known": known}]}, NEAR)
+        decisions_in(called(DECIDE, {"decisions": [{"new": 1, "is": "same", "known": known}]}), NEAR)
 
 
 @given(ANY_JSON | st.fixed_dictionaries({"decisions": st.lists(ANY_JSON, max_size=3)}))
 def test_any_settling_answer_is_valid_or_rejected(answer: Any) -> None:
     with contextlib.suppress(InvalidAnswer):
-        decisions_in(answer, NEAR)
+        decisions_in(called(DECIDE, answer), NEAR)
 
 
 def test_known_memories_are_one_line_each_and_tainted_ones_left_out() -> None:

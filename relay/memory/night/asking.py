@@ -2,51 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Generic
 
 from relay.core.charge import Charge
-from relay.core.errors import EmptyAnswer, ModelRefused
 from relay.core.frozen import frozen
-from relay.core.models import Step
 from relay.core.prompt_markup import make_request
+from relay.memory.answers import InvalidAnswer, read_rows
+from relay.memory.calls.base import Row
 from relay.memory.derivations.derivation import Derivation
 from relay.memory.results import get_or_make
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 
 MODEL_SECONDS = 90
-TRIES = 2
-AnswerRow = Mapping[str, Any]
-"""One object of the requested list."""
-
-
-class AnswerUnclear(EmptyAnswer):
-    """The model's answer doesn't have the requested form."""
-
-
-def list_of(step: Step) -> list[AnswerRow]:
-    """Returns the list of objects in a step, ignoring text around it. Raises `ModelRefused` for a refusal, and
-    `AnswerUnclear` if there is no such list."""
-    if step.stop_reason == "refusal":
-        raise ModelRefused()
-    text = "".join(block.get("text", "") for block in step.blocks)
-    begin, end = text.find("["), text.rfind("]")
-    try:
-        found = json.loads(text[begin : end + 1])
-    except (ValueError, RecursionError):
-        raise AnswerUnclear() from None
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise AnswerUnclear()
-    return found
 
 
 @frozen
-class AnswerList:
+class AnswerList(Generic[Row]):
     """An answer in the cache."""
 
-    list: Sequence[AnswerRow]
+    list: Sequence[Row]
 
 
 @frozen
@@ -60,27 +37,27 @@ class BatchModel:
     async def answer(
         self,
         space_id: int,
-        what: str,
+        charge: Charge,
         derivation: Derivation,
         words: tuple[str, str],
         most_tokens: int,
-        read: Callable[[list[AnswerRow]], list[AnswerRow]],
-        user_id: int | None = None,
-    ) -> list[AnswerRow]:
-        """Returns what `read` makes of the answer to `words` (system, user), charged as `what` to `user_id` (None: the
-        space's owner). `read` raises `AnswerUnclear` for an invalid answer, which is retried once. Raises the
-        model's errors, including `AnswerUnclear`, and `BudgetUsedUp`."""
-        charge = Charge(what, user_id=user_id, space_id=space_id)
+        row: type[Row],
+        check: Callable[[list[Row]], list[Row]],
+    ) -> list[Row]:
+        """Returns what `check` makes of the rows in the answer to `words` (system, user), charged to the space unless
+        `charge` names who pays. `check` raises `InvalidAnswer` for an invalid answer. That is retried once; of the
+        second answer, rows that don't fit are left out. Raises the model's errors, including `InvalidAnswer`, and
+        `BudgetUsedUp`."""
         request = make_request(self.model_name, *words, most_tokens, form=True)
 
-        async def make() -> AnswerList:
-            for attempt in range(1, TRIES + 1):
-                step = await self.gate.ask(request, charge, MODEL_SECONDS)
-                try:
-                    return AnswerList(read(list_of(step)))
-                except AnswerUnclear:
-                    if attempt == TRIES:
-                        raise
-            raise AssertionError
+        async def ask(skip: bool) -> AnswerList[Row]:
+            step = await self.gate.ask(request, replace(charge, space_id=space_id), MODEL_SECONDS)
+            return AnswerList(check(read_rows(step, row, skip=skip, cut=True)))
 
-        return list((await get_or_make(self.store, space_id, derivation, AnswerList, make)).list)
+        async def make() -> AnswerList[Row]:
+            try:
+                return await ask(skip=False)
+            except InvalidAnswer:
+                return await ask(skip=True)
+
+        return list((await get_or_make(self.store, space_id, derivation, AnswerList[row], make)).list)  # type: ignore[valid-type]

@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
+from relay.core.charge import Charge
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prompt_markup import neutralize_markup
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
-from relay.memory.night.asking import AnswerRow, AnswerUnclear, BatchModel
+from relay.memory.night.asking import BatchModel
 from relay.memory.night.run import decay_told, work_through
 from relay.memory.reminders.recurrence import next_clock
 from relay.memory.rows.jobs import ClaimedJob
@@ -95,8 +96,10 @@ async def write_digest(batch: BatchModel, day: DigestDay, user_id: int | None = 
     words = (DIGEST, day_as_data(day, batch.gate.budget.zone))
     async with batch.gate.lock_for(f"digest {day.space_id}"):
         derivation = derivation_of(batch, day)
-        found = await batch.answer(day.space_id, "digest", derivation, words, MOST_TOKENS, check_topics, user_id)
-    return topics_of(found)
+        found = await batch.answer(
+            day.space_id, Charge("digest", user_id), derivation, words, MOST_TOKENS, DigestTopic, shorten_topics
+        )
+    return tuple(found)
 
 
 def derivation_of(batch: BatchModel, day: DigestDay) -> Derivation:
@@ -118,22 +121,16 @@ def day_as_data(day: DigestDay, zone: tzinfo) -> str:
     return "\n".join([*lines, "\nWrite the digest now."])
 
 
-def check_topics(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
-    """Returns an answer's topics, up to the number shown. Raises `AnswerUnclear` if one has no name or points."""
-    topics: list[AnswerRow] = []
-    for row in rows[:MOST_TOPICS]:
-        topic, points = row.get("topic"), row.get("points")
-        if not isinstance(topic, str) or not isinstance(points, list) or not all(isinstance(p, str) for p in points):
-            raise AnswerUnclear()
-        kept = [short(point, POINT_LENGTH) for point in points[:MOST_POINTS] if point.strip()]
-        if topic.strip() and kept:
-            topics.append({"topic": short(topic, TOPIC_LENGTH), "points": kept})
-    return topics
-
-
-def topics_of(rows: Sequence[AnswerRow]) -> tuple[DigestTopic, ...]:
-    """Converts checked topics to dataclasses."""
-    return tuple(DigestTopic(one["topic"], tuple(one["points"])) for one in rows)
+def shorten_topics(topics: Sequence[DigestTopic]) -> list[DigestTopic]:
+    """Returns topics and points of the length and up to the number shown, without empty ones."""
+    shown = [
+        DigestTopic(
+            short(one.topic, TOPIC_LENGTH),
+            tuple(short(point, POINT_LENGTH) for point in one.points[:MOST_POINTS] if point.strip()),
+        )
+        for one in topics[:MOST_TOPICS]
+    ]
+    return [one for one in shown if one.topic and one.points]
 
 
 def as_markdown(topics: Sequence[DigestTopic], put_away: Sequence[PutAway] = ()) -> str:

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal, get_args
 
 import structlog
 
@@ -20,6 +20,7 @@ from relay.core.errors import ContextTooLong, ModelRefused
 from relay.core.frozen import frozen
 from relay.core.models import Step, list_tool
 from relay.core.prompt_markup import make_request, mark_untrusted
+from relay.memory.answers import InvalidAnswer, read_rows
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.preferences.estimate import Contrast, estimate
 from relay.memory.preferences.patterns import (
@@ -35,7 +36,6 @@ from relay.memory.preferences.patterns import (
     split_direction,
 )
 from relay.memory.results import get_or_make
-from relay.memory.review.findings import InvalidAnswer, read_tool_input
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.rows.turns.preferences import AttributionWork, ObservedPattern
 from relay.memory.spending.gate import Gate
@@ -54,6 +54,8 @@ VAGUE = set(TYPES) - {"examples", "sources", "code"}
 """Small models answer with the name of a type, such as “tone”, when they find nothing. These names are dropped."""
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 """A word of a question or a pattern."""
+Which = Literal["a", "b", "both"]
+"""Which answer has a pattern."""
 TWO_SIDED = {"compare", "refine", "revert"}
 ACTS = {
     "accept": "They kept the answer, or said it was just right.",
@@ -72,7 +74,7 @@ OBSERVE = list_tool(
     "Notes how the answers differ, or how the one answer is; an empty list where nothing stands out.",
     "patterns",
     {
-        "which": {"type": "string", "enum": ["a", "b", "both"], "description": "the answer"},
+        "which": {"type": "string", "enum": list(get_args(Which)), "description": "the answer"},
         "type": {"type": "string", "enum": list(TYPES)},
         "pattern": {"type": "string", "description": "a name, or two to four plain words"},
         "polarity": {"type": "integer", "enum": [-1, 1], "description": "-1: it is the opposite"},
@@ -108,7 +110,7 @@ class Attributor:
 class SaidPattern(ObservedPattern):
     """A pattern that the model found in an answer."""
 
-    which: Literal["a", "b", "both"]
+    which: Which
 
 
 @frozen
@@ -202,14 +204,9 @@ def name_act(work: AttributionWork) -> str:
 
 
 def read_answer(step: Step, work: AttributionWork) -> list[SaidPattern]:
-    """Returns the patterns in a model's answer, at most as many as count. Raises `InvalidAnswer`."""
-    if step.stop_reason == "refusal":
-        raise ModelRefused()
-    answer = read_tool_input(step, str(OBSERVE["name"]))
-    listed = answer.get("patterns") if isinstance(answer, dict) else None
-    if not isinstance(listed, list):
-        raise InvalidAnswer("it holds no list of patterns")
-    said = [one for row in listed if (one := read_row(row, work)) is not None]
+    """Returns the patterns in a model's answer, at most as many as count. Raises `ModelRefused` and `InvalidAnswer`."""
+    rows = read_rows(step, SaidPattern, OBSERVE, skip=True)
+    said = [one for row in rows if (one := read_row(row, work)) is not None]
     if work.other is None:
         return drop_contradictions((one, one.polarity) for one in said)[:MOST_OF_ONE]
     apart = [(one, one.polarity if one.which == "a" else -one.polarity) for one in said if one.which != "both"]
@@ -227,23 +224,18 @@ def drop_contradictions(said: Iterable[tuple[SaidPattern, int]]) -> list[SaidPat
     return [one for key, one in once.items() if len(signs[key]) == 1]
 
 
-def read_row(row: Any, work: AttributionWork) -> SaidPattern | None:
-    """Reads a pattern, under its known name if it has one. None if it is invalid, or a topic of the question."""
-    if not isinstance(row, dict) or row.get("type") not in TYPES or row.get("which") not in ("a", "b", "both"):
-        return None
-    said, polarity = row.get("pattern"), row.get("polarity")
-    if type(polarity) is not int or polarity not in (-1, 1) or not isinstance(said, str):
-        return None
-    words, sign = split_direction(said.strip(), 1 if polarity > 0 else -1)
-    if (pattern := clean_pattern(words)) is None or pattern.casefold() in VAGUE:
+def read_row(row: SaidPattern, work: AttributionWork) -> SaidPattern | None:
+    """Returns a pattern under its known name if it has one. None if it is invalid, or a topic of the question."""
+    words, sign = split_direction(row.pattern.strip(), row.polarity)
+    if row.type not in TYPES or (pattern := clean_pattern(words)) is None or pattern.casefold() in VAGUE:
         return None
     types = {one.pattern: one.type for one in work.known} | KNOWN_TYPES
     name = resolve_name(pattern, types)
     # If all its words are in the question, it is the topic or a request, not a matter of taste.
     if name not in types and set(name.casefold().split()) <= set(WORD.findall(work.question.casefold())):
         return None
-    found = as_tagged(Pattern(types.get(name) or row["type"], name, sign))
-    return SaidPattern(found.type, found.pattern, found.polarity, row["which"])
+    found = as_tagged(Pattern(types.get(name) or row.type, name, sign))
+    return SaidPattern(found.type, found.pattern, found.polarity, row.which)
 
 
 def observations(work: AttributionWork, said: Sequence[SaidPattern]) -> list[dict[str, object]]:

@@ -7,11 +7,15 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, StrictInt
 
 from relay.core.frozen import frozen
 from relay.core.limits import TAGGED_FACT_LENGTH
 from relay.core.models import Step, list_tool
 from relay.core.prompt_markup import neutralize_markup
+from relay.memory.answers import InvalidAnswer, Text, read_rows
 from relay.memory.intents import process_intents
 from relay.memory.reminders.phrases import says_clock
 from relay.memory.reminders.recurrence import localize
@@ -35,10 +39,13 @@ KINDS: dict[str, tuple[str, str | None]] = {
 MOST = 20
 """The most findings in one answer."""
 MOST_EVIDENCE = 12
-TOOL = "keep"
+MessageId = Annotated[
+    StrictInt,
+    BeforeValidator(lambda one: int(one) if isinstance(one, str) and re.fullmatch(r"[0-9]{1,18}", one) else one),
+]
 DATE = {"type": "string", "description": "YYYY-MM-DD"}
 KEEP = list_tool(
-    TOOL,
+    "keep",
     "Notes what is worth remembering of these messages; an empty list where nothing is.",
     "findings",
     {
@@ -55,8 +62,18 @@ KEEP = list_tool(
 )
 
 
-class InvalidAnswer(ValueError):
-    """A model's answer doesn't have the requested shape."""
+@frozen
+class FoundRow:
+    """A finding as the model wrote it."""
+
+    kind: str
+    importance: Annotated[StrictInt, Field(ge=1, le=10)]
+    sentence: str
+    evidence: Annotated[tuple[MessageId, ...], Field(min_length=1, max_length=MOST_EVIDENCE)]
+    deadline: Text = ""
+    valid_from: Text = ""
+    valid_until: Text = ""
+    time: Text = ""
 
 
 @frozen
@@ -113,70 +130,47 @@ class Finding:
         )
 
 
-def read_tool_input(step: Step, tool: str) -> object:
-    """Returns a model's tool input, or the JSON in its text if its server has no forced tools. Raises `InvalidAnswer`,
-    also for a truncated answer."""
-    if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
-        raise InvalidAnswer("it was cut")
-    for block in step.blocks:
-        if block.get("type") == "tool_use" and block.get("name") == tool:
-            return block.get("input")
-    return json_in("".join(str(block.get("text") or "") for block in step.blocks if block.get("type") == "text"))
-
-
-def json_in(text: str) -> object:
-    """Returns the JSON object in a text, even in a code fence or among words. Raises `InvalidAnswer`."""
-    begin, end = text.find("{"), text.rfind("}")
-    if begin < 0 or end < begin:
-        raise InvalidAnswer("there is no JSON in it")
-    try:
-        found: object = json.loads(text[begin : end + 1])
-    except (ValueError, RecursionError):
-        raise InvalidAnswer("its JSON is broken") from None
-    return found
-
-
 def findings_in(
-    answer: object,
+    step: Step,
     rows: Mapping[int, JudgedMessage],
     zones: Zones = UTC_ONLY,
     before: Mapping[int, JudgedMessage] | None = None,
 ) -> list[Finding]:
     """Returns the findings in a judge's answer about messages (by id), weighed and from importance 5. `before`:
-    earlier messages, which may be cited too. Raises `InvalidAnswer` if any of it has the wrong shape."""
-    listed = answer.get("findings") if isinstance(answer, dict) else None
-    if not isinstance(listed, list) or len(listed) > MOST:
-        raise InvalidAnswer("it holds no list of findings, or too long a one")
+    earlier messages, which may be cited too. Raises `ModelRefused` for a refusal, and `InvalidAnswer` if any of it has
+    the wrong form."""
+    listed = read_rows(step, FoundRow, KEEP)
+    if len(listed) > MOST:
+        raise InvalidAnswer("it holds too many findings")
     known = {**(before or {}), **rows}
     found = [weigh(finding_of(one, rows, known, zones), known, rows) for one in listed]
     return [one for one in found if one.importance >= LEAST]
 
 
 def finding_of(
-    row: object, rows: Mapping[int, JudgedMessage], known: Mapping[int, JudgedMessage], zones: Zones
+    row: FoundRow, rows: Mapping[int, JudgedMessage], known: Mapping[int, JudgedMessage], zones: Zones
 ) -> Finding:
-    """Parses one finding; `known`: all messages that the model saw. Raises `InvalidAnswer`."""
-    if not isinstance(row, dict) or not isinstance(row.get("kind"), str) or row["kind"] not in KINDS:
-        raise InvalidAnswer("a finding has no kind")
-    importance, text = row.get("importance"), row.get("sentence")
-    if type(importance) is not int or not 1 <= importance <= 10:
-        raise InvalidAnswer("a finding's importance is not from 1 to 10")
-    sentence = plain_sentence(text) if isinstance(text, str) else ""
-    if not sentence or len(sentence) > TAGGED_FACT_LENGTH:
-        raise InvalidAnswer("a finding's sentence is missing or too long")
-    since = date_in(row.get("valid_from"), zones.noted_in)
-    until = date_in(row.get("deadline") or row.get("valid_until"), zones.noted_in)
-    evidence = evidence_in(row.get("evidence"), rows, known)
-    day = {"goal": until or since, "event": since or until}.get(KINDS[row["kind"]][0])
+    """Converts one finding; `known`: all messages that the model saw. Raises `InvalidAnswer`."""
+    sentence = plain_sentence(row.sentence)
+    if row.kind not in KINDS or not 0 < len(sentence) <= TAGGED_FACT_LENGTH:
+        raise InvalidAnswer("a finding has no kind, or its sentence is missing or too long")
+    if not known.keys() >= set(row.evidence):
+        raise InvalidAnswer("a finding names a message that is not there")
+    if not any(one in rows and rows[one].role == "user" for one in row.evidence):
+        raise InvalidAnswer("a finding names none of the person's messages")
+    since = date_in(row.valid_from, zones.noted_in)
+    until = date_in(row.deadline or row.valid_until, zones.noted_in)
+    evidence = tuple(sorted(set(row.evidence)))
+    day = {"goal": until or since, "event": since or until}.get(KINDS[row.kind][0])
     return Finding(
-        row["kind"],
-        importance,
+        row.kind,
+        row.importance,
         sentence,
         evidence,
         rests_on_others(evidence, known),
         valid_from=since,
         valid_until=until and until + timedelta(days=1, seconds=-1),
-        exact_at=moment_in(row.get("time"), day, [known[one].text for one in evidence], zones.own),
+        exact_at=moment_in(row.time, day, [known[one].text for one in evidence], zones.own),
     )
 
 
@@ -194,37 +188,24 @@ def as_data(text: str) -> str:
     return json.dumps(neutralize_markup(one_line(text)), ensure_ascii=False)
 
 
-def evidence_in(ids: object, rows: Mapping[int, JudgedMessage], known: Mapping[int, JudgedMessage]) -> tuple[int, ...]:
-    """Returns the messages that a finding cites. Raises `InvalidAnswer` unless all are known, and at least one is the
-    person's own among those to be judged."""
-    if not isinstance(ids, list) or not 0 < len(ids) <= MOST_EVIDENCE:
-        raise InvalidAnswer("a finding names no messages")
-    named = [int(one) if isinstance(one, str) and re.fullmatch(r"[0-9]{1,18}", one) else one for one in ids]
-    if not all(type(one) is int and one in known for one in named):
-        raise InvalidAnswer("a finding names a message that is not there")
-    if not any(one in rows and rows[one].role == "user" for one in named):
-        raise InvalidAnswer("a finding names none of the person's messages")
-    return tuple(sorted(set(named)))
-
-
 def rests_on_others(evidence: Iterable[int], known: Mapping[int, JudgedMessage]) -> bool:
     """Tests whether any of the messages contains other people's words, or answers them."""
     return any(known[one].untrusted or known[one].tainted for one in evidence)
 
 
-def date_in(text: object, zone: tzinfo) -> datetime | None:
+def date_in(text: str, zone: tzinfo) -> datetime | None:
     """Returns the beginning of a day; None if the text is not a date."""
-    found = re.match(r"\d{4}-\d{2}-\d{2}", text) if isinstance(text, str) else None
+    found = re.match(r"\d{4}-\d{2}-\d{2}", text)
     try:
         return datetime.fromisoformat(found[0]).replace(tzinfo=zone) if found and "1800" < found[0] < "2300" else None
     except ValueError:
         return None
 
 
-def moment_in(clock: object, day: datetime | None, said: Iterable[str], zone: tzinfo) -> datetime | None:
+def moment_in(clock: str, day: datetime | None, said: Iterable[str], zone: tzinfo) -> datetime | None:
     """Returns the moment of a time of day on a day; None if there is no such time, or no message says it
     unambiguously."""
-    if day is None or not isinstance(clock, str) or not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", clock):
+    if day is None or not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", clock):
         return None
     at = time.fromisoformat(clock)
     return localize(datetime.combine(day, at), zone) if any(says_clock(text, at) for text in said) else None

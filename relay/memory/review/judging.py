@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, field, replace
 from datetime import UTC, tzinfo
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -20,14 +21,15 @@ from relay.core.errors import (
     RelayError,
 )
 from relay.core.frozen import frozen
-from relay.core.models import ToolDefinition
+from relay.core.models import Step, ToolDefinition
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import make_request
 from relay.core.retry import RetryPolicy
+from relay.memory.answers import InvalidAnswer
 from relay.memory.calls.memory.search import vector_text
 from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.review import findings, keywords, settling
-from relay.memory.review.findings import Finding, InvalidAnswer
+from relay.memory.review.findings import Finding
 from relay.memory.review.readings import JUDGE, PLAIN, Reading, as_text, readings
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.jobs import ClaimedJob
@@ -183,8 +185,8 @@ async def ask_findings(judge: Judge, gate: Gate, batch: Batch, reading: Reading)
     zone = Choices(zone=reading.zone).zone_or(judge.zone)
     text = as_text(reading, batch.taught, zone)
 
-    def parse(answer: object) -> list[Finding]:
-        return findings.findings_in(answer, reading.rows, findings.Zones(judge.zone, zone), reading.before)
+    def parse(step: Step) -> list[Finding]:
+        return findings.findings_in(step, reading.rows, findings.Zones(judge.zone, zone), reading.before)
 
     return await ask_structured(
         judge, gate, Charge("judge", thread_id=batch.thread_id), (JUDGE, PLAIN), text, findings.KEEP, parse
@@ -218,10 +220,8 @@ async def decisions(
     if not any(near):
         return {}
 
-    def parse(answer: object) -> dict[int, settling.Decision]:
-        return settling.decisions_in(answer, near)
-
     prompts, text = (settling.SETTLE, settling.PLAIN), settling.as_text(new, near)
+    parse = partial(settling.decisions_in, near=near)
     return await ask_structured(judge, gate, charge, prompts, text, settling.DECIDE, parse) or {}
 
 
@@ -271,7 +271,7 @@ async def ask_structured(
     prompts: tuple[str, str],
     text: str,
     tool: ToolDefinition,
-    parse: Callable[[object], Found],
+    parse: Callable[[Step], Found],
 ) -> Found | None:
     """Asks a model for JSON of a given shape: with a forced tool, then, if that is refused or invalid, as text. None
     if that is invalid too, or the model declines. `prompts`: the instructions, and the addition for an answer as
@@ -281,10 +281,7 @@ async def ask_structured(
     as_words = make_request(judge.model_name, system + plain, text, MOST_TOKENS)
     for request in (forced, as_words):
         try:
-            step = await gate.ask(request, charge, MODEL_SECONDS)
-            if step.stop_reason == "refusal":
-                return None
-            return parse(findings.read_tool_input(step, tool["name"]))
+            return parse(await gate.ask(request, charge, MODEL_SECONDS))
         except InvalidAnswer as error:
             log.warning("judge's answer not valid", thread_id=charge.thread_id, error=str(error))
         except (ModelRefused, ContextTooLong):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from relay.core.charge import Charge
-from relay.core.errors import ContextTooLong, EmptyAnswer, ModelRefused
+from relay.core.errors import ContextTooLong, EmptyAnswer
 from relay.core.frozen import frozen
 from relay.core.models import Step, list_tool
 from relay.core.prompt_markup import estimate_tokens, make_request, shorten_longest
+from relay.memory.answers import InvalidAnswer, Number, Text, Words, read_rows
 from relay.memory.contexts.pieces import Piece, Stretch
 from relay.memory.contexts.sentences import cut_to_sentences, cut_to_words
 from relay.memory.contexts.settings import Level, Tier
@@ -63,6 +62,15 @@ TOO_SHORT = 0.25
 """A chunk that comes back smaller than this share of its target, or of its text, is requested once more."""
 SHARES = (1.0, 0.5, 0.2)
 """The shares of a chunk's text to try in turn, if the model finds it too long. The longest messages are cut."""
+
+
+@frozen
+class CompressedRow:
+    """A row as the model wrote it."""
+
+    role: Text = ""
+    text: Words = ""
+    through: Number = None
 
 
 @frozen
@@ -197,30 +205,16 @@ def words(chunk: Chunk, share: float = 1.0, before: str = "") -> str:
 def read(step: Step, messages: int) -> tuple[WrittenRow, ...]:
     """Returns the rows of a step. Raises `ModelRefused` for a refusal, and `EmptyAnswer` if there are none
     and the answer wasn't cut off."""
-    if step.stop_reason == "refusal":
-        raise ModelRefused()
     rows: list[WrittenRow] = []
-    for row in given(step):
-        text = process_intents(str(row.get("text") or "")).text.strip()
-        through = row.get("through")
-        through = through if isinstance(through, int) and not isinstance(through, bool) else messages
-        through = min(messages, max(through, rows[-1].through if rows else 1))
-        if text:
-            rows.append(WrittenRow("assistant" if row.get("role") == "assistant" else "user", text, through))
+    with contextlib.suppress(InvalidAnswer):
+        for row in read_rows(step, CompressedRow, TOOL, skip=True, cut=True):
+            through = messages if row.through is None else row.through
+            through = min(messages, max(through, rows[-1].through if rows else 1))
+            if text := process_intents(row.text).text.strip():
+                rows.append(WrittenRow("assistant" if row.role == "assistant" else "user", text, through))
     if not rows and step.stop_reason != CUT_OFF:
         raise EmptyAnswer()
     return tuple(rows)
-
-
-def given(step: Step) -> list[dict[str, Any]]:
-    """Returns the tool input of a step, or the JSON in its text, as servers without forced tools write it."""
-    inputs = [block.get("input") for block in step.blocks if block.get("type") == "tool_use"]
-    found: Any = next((one.get("rows") for one in inputs if isinstance(one, dict)), None)
-    if found is None:
-        text = "".join(block.get("text", "") for block in step.blocks)
-        with contextlib.suppress(ValueError, RecursionError):
-            found = json.loads(text[text.find("[") : text.rfind("]") + 1])
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
 def size(rows: Sequence[WrittenRow]) -> int:
