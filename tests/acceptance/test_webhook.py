@@ -14,8 +14,9 @@ import pytest_asyncio
 from relay.core.settings import Settings
 from relay.surfaces.telegram.incoming.intake import OUTAGE
 from tests.acceptance.process_group import free_port
-from tests.acceptance.shared_relay import SharedRelay, open_relay
+from tests.acceptance.shared_relay import SharedRelay, echo, open_relay
 from tests.acceptance.test_faults_database import fill
+from tests.standins.anthropic import Reply
 from tests.standins.telegram import Chat
 from tests.standins.telegram.values import TEST_TOKEN
 
@@ -138,6 +139,8 @@ async def test_invalid_updates_are_acknowledged_and_ignored(shared_relay: Shared
         assert await post(shared_relay, None, json=None, data=body) == 200
     assert await post(shared_relay, {"update_id": 2**70}) == 200
     assert stored(shared_relay) == before
+    for update in ({}, {"message": 5}, {"message": {"chat": {}}}, {"callback_query": {"id": "1"}}):
+        shared_relay.tg.push(update)
     chat = shared_relay.guest()
     await once(shared_relay, chat, await shared_relay.asked(chat))
 
@@ -153,6 +156,18 @@ async def test_duplicate_deliveries_are_answered_once(shared_relay: SharedRelay)
     await shared_relay.tg.wait_for(lambda: not shared_relay.tg.queue.deliverable())
     await once(shared_relay, chat, word)
     assert shared_relay.exchanges(chat) == 1
+
+
+async def test_forwards_that_are_delivered_one_by_one_are_one_turn(shared_relay: SharedRelay) -> None:
+    chat, sam = shared_relay.guest(), shared_relay.tg.user(next(shared_relay.people), "Sam")
+    shared_relay.model.rule(None, lambda request: Reply(echo(request), first_delay=1.0))
+    words = [await shared_relay.asked(chat, "what do you make of these?")]
+    for _ in range(6):
+        words.append(shared_relay.word())
+        await shared_relay.tg.say(chat, None, f"forwarded {words[-1]}", forward_from=sam)
+        await shared_relay.tg.wait_for(lambda: not shared_relay.tg.pending_updates)
+    await once(shared_relay, chat, *words)
+    assert shared_relay.said(chat) == ["Answer: " + " ".join(words)]
 
 
 async def test_a_late_delivery_is_answered(shared_relay: SharedRelay) -> None:

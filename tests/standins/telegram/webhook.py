@@ -49,11 +49,12 @@ async def _deliver(
 
 
 def line_of(update: Json) -> tuple[str, Any]:
-    """The sequence that an update belongs to: that of its chat, or of the presses by the same person."""
-    ((kind, body),) = [(key, value) for key, value in update.items() if key != "update_id"][:1] or [("", {})]
-    if kind == "callback_query":
-        return "presses", body["from"]["id"]
-    return "chat", body["chat"]["id"] if isinstance(body, dict) and "chat" in body else None
+    """The sequence that an update belongs to: that of its chat, or of the presses by the same person. A malformed one
+    may name neither."""
+    kind, body = next(((key, value) for key, value in update.items() if key != "update_id"), ("", {}))
+    line, field = ("presses", "from") if kind == "callback_query" else ("chat", "chat")
+    whose = body.get(field) if isinstance(body, dict) else None
+    return line, repr(whose.get("id")) if isinstance(whose, dict) else None
 
 
 async def _post(session: aiohttp.ClientSession, queue: UpdateQueue, update: Json) -> tuple[str | None, float]:

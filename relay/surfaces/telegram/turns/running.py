@@ -73,5 +73,6 @@ class RunningTurns:
             return False
         if album not in run.albums if album else not 0 < message_id - run.last_message_id <= 2:
             return False
+        run.last_message_id = max(run.last_message_id, message_id)  # the next one follows this one
         run.join.set()
         return True
