@@ -47,3 +47,16 @@ from tests.unit.test_due import due
 )
 def test_a_rule_is_said_completely(rule: str, said: str) -> None:
     assert say_rule(rule, due().start_at) == said
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("FREQ=DAILY;COUNT=3", "every day at 8:00 (Asia/Tokyo), 3 times"),
+        ("FREQ=HOURLY;BYHOUR=9,10,11", "every hour from 9:00 to 11:00 (Asia/Tokyo)"),
+        ("FREQ=MINUTELY;INTERVAL=30;BYHOUR=9,15", "every 30 minutes in the hours from 9:00 and 15:00 (Asia/Tokyo)"),
+        ("FREQ=HOURLY;INTERVAL=8", "every 8 hours"),
+    ],
+)
+def test_another_zone_is_named_with_the_hours(rule: str, said: str) -> None:
+    assert say_rule(rule, due().start_at, "Asia/Tokyo") == said

@@ -32,10 +32,10 @@ def say_rule(rule: str, start: datetime, zone: str = "") -> str:
         return f"by the rule {rule}"
     if often:
         hourly = parts["FREQ"] == "HOURLY" and parts.get("INTERVAL", "1") == "1"
-        said += say_hours(hours, start.minute if hourly else None)
+        clock = say_hours(hours, start.minute if hourly else None)
     else:
-        said += f" at {join([f'{hour}:{start:%M}' for hour in hours or [start.hour]])}"
-        said += f" ({zone})" if zone else ""
+        clock = f" at {join([f'{hour}:{start:%M}' for hour in hours or [start.hour]])}"
+    said += f"{clock} ({zone})" if clock and zone else clock
     return said + end
 
 
