@@ -56,7 +56,7 @@ declare
     stood bigint[];
     done jsonb;
 begin
-    select * into about from turn where id = about.id for update;
+    select * into about from turn where id = about.id for no key update;
     if about.prompt -> 'two' is null then
         return null;
     elsif exists (

@@ -77,7 +77,7 @@ declare
     made bigint;
     nr integer;
 begin
-    select * into strict own from session where id = p_session_id and not private for update;
+    select * into strict own from session where id = p_session_id and not private for no key update;
     select id into made from compression
     where session_id = own.id and status = 'due' and settings = wanted and source_id is not distinct from p_source_id;
     if made is not null then

@@ -191,7 +191,7 @@ end $$;
 -- Imports rows of a part of an export: see relay.export_lines. p_taken: the memories that rows just before
 -- these were.
 create or replace function public.relay_import_rows(p_part text, p_space_id bigint, p_rows jsonb, p_taken jsonb)
-returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
+returns jsonb language plpgsql set search_path = relay, extensions, pg_temp set enable_seqscan = off as $$
 declare
     taken bigint[] := array(select jsonb_array_elements_text(p_taken)::bigint);
     written bigint[] := '{}';
@@ -243,7 +243,7 @@ declare
     first_message bigint;
 begin
     for own in
-        select * from thread where space_id = p_space_id and session_id is null and context_from = 0 for update
+        select * from thread where space_id = p_space_id and session_id is null and context_from = 0 for no key update
     loop
         select s.* into last from session s where s.thread_id = own.id
             and exists (select from message m where m.session_id = s.id)
@@ -267,7 +267,8 @@ end $$;
 create or replace function relay.turn_page(p_thread_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     with own as (
-        select * from thread where id = p_thread_id and (session_id is not null or context_from > 0) for update),
+        select * from thread where id = p_thread_id and (session_id is not null or context_from > 0)
+        for no key update),
     ended as (
         update session s set ended_at = now() from own where s.id = own.session_id and s.ended_at is null)
     update thread t set session_id = null, summary_id = null, context_from = last.id + 1, window_from = last.id + 1

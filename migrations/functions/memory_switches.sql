@@ -184,7 +184,7 @@ declare
     change memory_change;
     going bigint[] := '{}';
 begin
-    select * into asked from turn where id = p_turn_id and prompt ? 'forget' for update;
+    select * into asked from turn where id = p_turn_id and prompt ? 'forget' for no key update;
     if asked.id is null or asked.user_id <> p_user_id then
         return null;
     elsif p_undo then

@@ -175,7 +175,7 @@ returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $
 declare
     own constant bigint := relay.find_space(p_space);
 begin
-    perform from space where id = own for update;
+    perform from space where id = own for no key update;
     if p_known is distinct from (
         select count(*) from relay.preferences_at(array(
             select p from preference p where p.space_id = own and p.user_id = p_user_id), now())

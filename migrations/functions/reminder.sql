@@ -187,7 +187,7 @@ create or replace function public.relay_quiet(p_space jsonb, p_until timestamptz
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.ensure_space(p_space);
-    was constant timestamptz := (select quiet_until from space where id = own for update);
+    was constant timestamptz := (select quiet_until from space where id = own for no key update);
     place record;
 begin
     update space set quiet_until = p_until where id = own;

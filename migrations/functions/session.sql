@@ -16,6 +16,7 @@ declare
     last_message bigint;
     said integer;
 begin
+    perform relay.hold_off_record(p_chat_id, p_topic_id);
     own := relay.ensure_thread(relay.ensure_space(p_space), p_chat_id, p_topic_id, 1000000);
     if relay.end_private(own) then
         select * into own from thread where id = own.id;
@@ -168,6 +169,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own session;
     turns bigint[] := array(select id from private_turn where session_id = p_session_id);
+    previews bigint[];
     busy bigint[];
     ids bigint[];
 begin
@@ -176,9 +178,8 @@ begin
         return false;
     end if;
     delete from persona where session_id = own.id;
-    -- The preview of an erasure has its words.
-    delete from erasure e using message m where m.session_id = own.id and e.space_id = own.space_id and e.status = 'preview'
-        and e.work -> 'messages' @> to_jsonb(m.id);
+    previews := array(select e.id from erasure e where e.space_id = own.space_id and e.status = 'preview' and exists (
+        select from message m where m.session_id = own.id and e.work -> 'messages' @> to_jsonb(m.id)));
     busy := array(select id from turn where id = any (turns) and kind = 'message' and status in ('working', 'answered'));
     select array_agg(id) into ids from (
         select id from message where session_id = own.id and not coalesce(turn_id = any (busy), false)
@@ -187,6 +188,9 @@ begin
     update inbox set payload = null
     where session_id = own.id and payload is not null and status not in ('pending', 'claimed');
     perform relay.erase_messages(own.space_id, ids) where ids is not null;
+    -- The preview of an erasure has its words. It goes last, as in an erasure; one that is locked is about to go or begin.
+    delete from erasure where id in (
+        select id from erasure where id = any (previews) and status = 'preview' for update skip locked);
     if cardinality(busy) > 0 or exists (select from message where session_id = own.id)
         or exists (select from inbox where session_id = own.id and status in ('pending', 'claimed'))
     then
@@ -254,6 +258,14 @@ begin
     return own;
 end $$;
 
+-- Locks the turns of a chat's running off-the-record session, before its thread, as an answer does.
+create or replace function relay.hold_off_record(p_chat_id bigint, p_topic_id bigint) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    select from turn where id = any (array(
+        select id from private_turn where session_id = relay.off_record(p_chat_id, p_topic_id)))
+    order by id for no key update
+$$;
+
 -- Begins (p_on) or ends an off-the-record session. p_may: this person may, even if another began it. Returns {private,
 -- was}: the new and old state; refused: they may not.
 create or replace function public.relay_private(
@@ -268,6 +280,7 @@ begin
     if p_on is null then
         return jsonb_build_object('private', relay.off_record(p_chat_id, p_topic_id) is not null);
     end if;
+    perform relay.hold_off_record(p_chat_id, p_topic_id);
     own := relay.ensure_thread(relay.ensure_space(p_space), p_chat_id, p_topic_id, 1000000);
     running := relay.off_record(p_chat_id, p_topic_id);
     was := running is not null;
@@ -297,7 +310,7 @@ begin
     for own in
         select t.* from thread t join session s on s.id = t.session_id
         where s.private and s.ended_at is null and t.last_at < now() - make_interval(hours => p_idle_hours)
-        order by t.id limit 20 for update of t skip locked
+        order by t.id limit 20 for no key update of t skip locked
     loop
         perform relay.end_private(own);
     end loop;

@@ -116,19 +116,24 @@ $$;
 create or replace function public.relay_store_summary(p_job_id bigint, p_fence bigint, p_summary jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    held job := relay.hold_job(p_job_id, p_fence);
-    since constant bigint := (held.payload ->> 'context_from')::bigint;
-    through bigint := held.key::bigint;
+    held job;
+    since bigint;
+    through bigint;
     last constant bigint := (p_summary ->> 'through_message_id')::bigint;
     previous summary;
     made bigint;
     own thread;
 begin
+    -- The thread first, as when an answer is saved. A correction waits here, or is visible below.
+    select t.* into own from thread t where t.id = (
+        select s.thread_id from job j join session s on s.id = (j.payload ->> 'session_id')::bigint
+        where j.id = p_job_id and j.fence = p_fence) for no key update;
+    held := relay.hold_job(p_job_id, p_fence);
     if held.id is null then
         return to_jsonb(false);
     end if;
-    select t.* into own from thread t  -- a correction waits here, or is visible below
-    where t.id = (select thread_id from session where id = (held.payload ->> 'session_id')::bigint) for no key update;
+    since := (held.payload ->> 'context_from')::bigint;
+    through := held.key::bigint;
     previous := relay.summary_before(own.id, since, through);
     if previous.author_id is not null and previous.id is distinct from (p_summary ->> 'previous_id')::bigint then
         update job set lease_owner = null, lease_until = null where id = held.id;

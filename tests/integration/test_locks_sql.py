@@ -14,7 +14,8 @@ import pytest
 
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
-from tests.integration.turn_driver import ADA, BOT, TurnDriver, fact, incoming_of, private, reply
+from tests.integration.turn_driver import ADA, BOT, TurnDriver, dm, fact, incoming_of, private, reply
+from tests.integration.work import claim_summaries, written
 
 Other = psycopg.AsyncConnection[Any]
 BLOCKED = """select from pg_stat_activity
@@ -221,3 +222,79 @@ async def test_an_old_message_is_edited_while_its_turn_is_erased(
     await other.execute("select from turn where id = %s for no key update", (turn_id,))
     async with waiting(other, store.start_redrawing(BOT.id, ADA, 900, {"text": "Hi"})):
         await other.execute("select relay.erase_turns(array[%s]::bigint[])", (turn_id,))
+
+
+@pytest.mark.parametrize("said", ["/private off", "/new"])
+async def test_an_answer_is_saved_while_the_end_of_its_session_off_the_record_waits(
+    driver: TurnDriver, store: Store, other: Other, said: str
+) -> None:
+    """Saving locks the turn, then its thread."""
+    await store.private(dm(ADA), True, ADA)
+    turn = await driver.turn(ADA, "hello")
+    await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
+    await other.execute("select relay.hold(%s, %s)", (turn.turn_id, turn.fence))
+    async with waiting(other, store.new_session(dm(ADA), "") if said == "/new" else store.private(dm(ADA), False, ADA)):
+        await other.execute("select relay_finish(%s, %s, %s)", (turn.turn_id, turn.fence, json.dumps(reply())))
+
+
+async def test_an_erasure_revokes_a_summary_that_waits_for_its_thread(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    """An answer that is saved has the thread, and waits for the memory, which the erasure has."""
+    said = (await driver.exchange(ADA, "hello")).context
+    await sql("select relay.owe_summary(session_id, 1, %s) from thread", said.message_id)
+    (due,) = await claim_summaries(store, 1)
+    await other.execute("select from thread for no key update")
+    async with waiting(other, store.store_summary(due.job, written(due, "Greetings."))):
+        await other.execute("select relay.erase_under_way(array[%s]::bigint[])", (said.message_id,))
+    assert await sql("select from summary") == []
+
+
+async def test_a_preview_is_dropped_while_the_end_of_the_session_that_it_names_waits(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    """An erasure locks turns, then previews that it leaves nothing of."""
+    await store.private(dm(ADA), True, ADA)
+    done = await driver.exchange(ADA, "My PIN is 4711.")
+    assert await store.erase_preview(private(ADA), {"words": "4711"}, ADA, False)
+    await sql("update session set ended_at = now() where private")
+    await other.execute("select from turn where id = %s for no key update", (done.turn.turn_id,))
+    async with waiting(other, sql("select relay.erase_private(id) from session where private")):
+        await other.execute("delete from erasure")
+    assert await sql("select from message where text ~ '4711'") == []
+
+
+async def test_the_end_of_a_session_waits_for_no_preview_that_is_locked(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    await store.private(dm(ADA), True, ADA)
+    await driver.exchange(ADA, "My PIN is 4711.")
+    assert await store.erase_preview(private(ADA), {"words": "4711"}, ADA, False)
+    await other.execute("select from erasure for update")
+    async with asyncio.timeout(5):
+        assert (await store.private(dm(ADA), False, ADA)).was
+    await other.rollback()
+
+
+@pytest.mark.parametrize(
+    ("table", "call"),
+    [
+        ("turn", "relay_choose_answer(private(1001), 1001, id, 'a') from turn"),
+        ("turn", "relay_forget_shown(id, 1001, false, false) from turn"),
+        ("session", "make_version(id, 1001, '{\"sessionDistance\": 1}') from session"),
+        ("space", "relay_quiet(private(1001), null)"),
+        ("space", "relay_reset_preferences(private(1001), 1001, 0)"),
+        ("thread", "turn_page(id) from thread"),
+        ("thread", "relay_import_finish(id) from space"),
+    ],
+)
+async def test_what_a_call_locks_can_be_referred_to(
+    driver: TurnDriver, sql: Sql, other: Other, table: str, call: str
+) -> None:
+    await driver.exchange(ADA, "hello")
+    await sql("update turn set prompt = '{\"forget\": []}'")
+    await sql("update thread set session_id = null, context_from = 0 where %s", "import_finish" in call)
+    space = "jsonb_build_object('kind', 'private', 'owner_id', 1001)"
+    await other.execute("select " + call.replace("private(1001)", space))
+    async with asyncio.timeout(5):
+        await sql(f"select from {table} for key share")
