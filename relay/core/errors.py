@@ -66,7 +66,11 @@ class InUse(Conflict):
         self.held = tuple(held)
 
 
-class OutOfRange(CommandRefused):
+class WrongArgument(CommandRefused):
+    """An argument is missing, or it can't be understood."""
+
+
+class OutOfRange(WrongArgument):
     """A value is out of range."""
 
 

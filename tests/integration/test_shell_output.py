@@ -169,7 +169,7 @@ def test_a_shell_is_not_told_to_reply_to_messages() -> None:
     assert code == 0
     assert shown.startswith("Nothing is marked in this conversation yet.\n\nTo keep a passage, write ##keepit0.80##")
     code, shown = run("keepit", "0.8")
-    assert code == 1
+    assert code == 2
     assert shown == "Say which passage to keep: relay keepit 0.80 the gate code is 4711\n"
     shown = run("preferences")[1]
     assert "Or say it about my last answer: relay tag too long." in shown
@@ -364,6 +364,11 @@ def test_an_export_and_an_import_take_only_ids_that_telegram_has(tmp_path: Path)
         "summary please",
         "preferences on maybe", "preferences here often", "users approve 5 6", "users praise 5", "soul grow up",
         "soul history please", "compose show", "usage forever",
+        "forget", "forget x", "remember", "remind", "remind sometime the dentist", "quiet whenever", "search",
+        "search before:never", "tag", "revoke ada", "soul try", "compress nonsense", "compress moderate", "sessions x",
+        "sessions settings nope", "memory rederive --what x", "preferences prefer", "preferences forget x",
+        "preferences signal --kind x", "session compress --tiers x", "session show x",
+        "session settings nope 1", "keepit 0.8",
     ],
 )  # fmt: skip
 def test_words_that_mean_nothing_are_refused_as_wrong_arguments(words: str) -> None:

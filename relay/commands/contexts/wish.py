@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from relay.core.errors import CommandRefused, OutOfRange
+from relay.core.errors import OutOfRange, WrongArgument
 from relay.core.frozen import frozen
 from relay.core.text import shorten
 from relay.memory.contexts.settings import (
@@ -58,9 +58,9 @@ def read_wish(text: str) -> Wish:
         elif re.fullmatch(r"#?\d{1,18}", word) and not wish.session:
             wish = replace(wish, session=word)
         else:
-            raise CommandRefused(f"I don't understand “{shorten(word, 30)}” here. {HOW}")
+            raise WrongArgument(f"I don't understand “{shorten(word, 30)}” here. {HOW}")
     if wish.level and wish.ratio is None:
-        raise CommandRefused(f"“{wish.level}” needs a ratio: /compress 30:1 {wish.level}")
+        raise WrongArgument(f"“{wish.level}” needs a ratio: /compress 30:1 {wish.level}")
     return wish
 
 
@@ -78,7 +78,7 @@ def read_tiers(text: str) -> tuple[Tier, ...]:
     for part in text.split(","):
         said = re.fullmatch(r"\s*(\d{1,3})%?\s*=\s*(\d{1,9}):1(?:\s+(\w+))?\s*", part)
         if said is None or (said[3] and said[3].lower() not in LEVELS):
-            raise CommandRefused(
+            raise WrongArgument(
                 f"“{shorten(part.strip(), 30)}” isn't a tier. For example: 25=25:1, 75=10:1, 100=3:1 light"
             )
         ratio = check_ratio(int(said[2]))

@@ -9,7 +9,7 @@ from typing import Literal
 from relay.commands.context import CommandContext
 from relay.commands.history.query import Query, parse
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused
+from relay.core.errors import CommandRefused, WrongArgument
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET
 from relay.memory.query_vectors import embed_query
@@ -47,9 +47,9 @@ async def search(ctx: CommandContext, text: str, offset: int = 0, limit: int = 2
     asked = StoredSearch(text, ctx.user_id, datetime.now(ctx.zone), ctx.chat_id, ctx.topic_id)
     query = parse(text, asked.at)
     if query.wrong:
-        raise CommandRefused("\n\n".join(query.wrong))
+        raise WrongArgument("\n\n".join(query.wrong))
     if query.empty:
-        raise CommandRefused(HOW)
+        raise WrongArgument(HOW)
     results = await _find(ctx, asked, ctx.turn.turn_id, offset, limit)
     if results.page.found and ctx.turn.turn_id:
         await ctx.store.keep_search(ctx.turn, ctx.space, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
-from relay.core.errors import NotFound, require_found
+from relay.core.errors import NotFound, WrongArgument, require_found
 from relay.core.limits import MAX_OFFSET
 from relay.core.models import Thread
 from relay.core.program import RELAY
@@ -26,16 +26,17 @@ async def sessions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> Se
 
 async def session_named(ctx: CommandContext, word: str) -> Session:
     """Returns a session by its place in the list, from 1, the newest, or by its id: #12. Raises `NotFound` if there is
-    none."""
+    none, `WrongArgument` if the word is no number."""
     if word.startswith("#"):
         try:
             return await open_session(ctx, parse_number(word[1:]) or 0)
         except NotFound as error:
             raise NotFound(f"{error} {await say_elsewhere(ctx)}".strip()) from None
-    number = parse_number(word) or 0
-    page = await sessions(ctx, max(0, number - 1), 1)
-    if number < 1 or not page.sessions:
-        raise NotFound(f"{NO_SUCH_NUMBER} {await say_elsewhere(ctx) or '/sessions lists them.'}")
+    number = parse_number(word)
+    page = await sessions(ctx, max(0, (number or 0) - 1), 1)
+    if not number or not page.sessions:
+        refusal = WrongArgument if number is None else NotFound
+        raise refusal(f"{NO_SUCH_NUMBER} {await say_elsewhere(ctx) or '/sessions lists them.'}")
     return await open_session(ctx, page.sessions[0].id)
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import admins_only
-from relay.core.errors import CommandRefused, NotAllowed, NotFound, require_found
+from relay.core.errors import CommandRefused, NotAllowed, NotFound, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import ERASE_LETTERS
 from relay.memory.erasure import finish_erasure, remove_files
@@ -67,7 +67,7 @@ async def preview_erasure(ctx: CommandContext, what: EraseQuery) -> ErasePreview
     if isinstance(what, ErasedMemoryNumber):
         return await ctx.store.erase_preview(ctx.space, {"number": what.number}, *asker)
     if not is_long_enough(what.words[:WORDS], ERASE_LETTERS):
-        raise CommandRefused(TOO_SHORT)
+        raise WrongArgument(TOO_SHORT)
     words = " ".join(what.words.split())[:WORDS]
     found = await ctx.store.erase_preview(ctx.space, {"words": words}, *asker)
     if found is None and (spellings := await ctx.store.other_spellings(ctx.space, words, ctx.user_id, ctx.admin)):

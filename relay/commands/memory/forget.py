@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import NOT_YOURS
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused, NotAllowed, require_found
+from relay.core.errors import NotAllowed, WrongArgument, require_found
 from relay.core.limits import FORGET_LETTERS
 from relay.core.text import plain_digits
 from relay.memory.intents import is_long_enough
@@ -19,11 +19,11 @@ async def forget(ctx: CommandContext, which: str) -> Changed:
     await ctx.require_sight()
     words = " ".join(which.split())
     if not words:
-        raise CommandRefused(
+        raise WrongArgument(
             "What should I forget? Write its number from /memory (/forget #12), or some words from it.",
         )
     if not words.lstrip("#").isdecimal() and not is_long_enough(words):
-        raise CommandRefused(
+        raise WrongArgument(
             f"“{words}” is too short: it could mean anything. Write at least {FORGET_LETTERS} letters, or the number "
             "from /memory (/forget #12)."
         )

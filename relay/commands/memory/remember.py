@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import find_place
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused, Conflict, OutOfRange, require_found
+from relay.core.errors import CommandRefused, Conflict, OutOfRange, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import FACT_LENGTH, LEARNING_LENGTH
 from relay.core.models import Space
@@ -36,7 +36,7 @@ async def remember(ctx: CommandContext, fact: str) -> Changed:
     """Stores a fact in the person's own words. A known one that it contradicts ends."""
     text = " ".join(fact.split())
     if not remove_invisible(text).strip():
-        raise CommandRefused(
+        raise WrongArgument(
             "What should I remember? Write it after the command: /remember I like my tea strong",
         )
     if len(text) > FACT_LENGTH:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
-from relay.core.errors import CommandRefused, require_found
+from relay.core.errors import CommandRefused, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.core.text import shorten
 from relay.memory.calls.people import MOST_INVITES
@@ -90,7 +90,7 @@ async def invite(ctx: CommandContext, for_whom: str = "") -> NewInvitation:
 async def find_revocable(ctx: CommandContext, who: int | str | None) -> Person:
     """Returns the person whose access may be revoked, by id or @name."""
     if who is None or (isinstance(who, str) and not who.startswith("@")):
-        raise CommandRefused(USAGE)
+        raise WrongArgument(USAGE)
     user_id, username = (None, who.removeprefix("@")) if isinstance(who, str) else (who, "")
     if user_id is not None:
         _check_settings(ctx, user_id)

@@ -10,7 +10,7 @@ from relay.commands.context import CommandContext
 from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.memory.access import find_space
 from relay.commands.registry import command, operation
-from relay.core.errors import CommandRefused, Conflict, require_found
+from relay.core.errors import CommandRefused, Conflict, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.memory.preferences.judgements import read_judgement, says_right
 from relay.memory.preferences.patterns import TAGS, Pattern, opposite, read_pattern, read_patterns
@@ -128,7 +128,7 @@ async def signal(
     act: dict[str, object] = {"kind": one.kind, "source": source, "value": {}, "by": ctx.turn.turn_id}
     act["about"] = {"turn_id": one.turn_id} if one.kind != "said" else None
     if one.kind != "said" and one.turn_id is None:
-        raise CommandRefused(f"Name the turn of the answer that {one.kind} is about.")
+        raise WrongArgument(f"Name the turn of the answer that {one.kind} is about.")
     act |= _content(one, patterns)
     return _require_effect(ctx, await ctx.store.feedback(ctx.thread, ctx.user_id, act))
 
@@ -175,12 +175,12 @@ def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:
         case "refine":
             return {"value": {"text": _find_own_version(one.words)}}
         case "compare" | "revert" if one.over is None or one.over == one.turn_id:
-            raise CommandRefused("Name the turn of the other answer, too.")
+            raise WrongArgument("Name the turn of the other answer, too.")
         case "revert":
             return {"over": one.over}
         case "compare":
             if unknown := set(one.dimensions) - set(DIMENSIONS):
-                raise CommandRefused(f"{', '.join(sorted(unknown))}: the reasons are {', '.join(DIMENSIONS)}.")
+                raise WrongArgument(f"{', '.join(sorted(unknown))}: the reasons are {', '.join(DIMENSIONS)}.")
             return {"over": one.over, "value": {"chose": "a", "dimensions": list(one.dimensions)}}
         case "tag":
             return {
@@ -194,9 +194,9 @@ def _content(one: Signal, patterns: Sequence[Pattern]) -> dict[str, object]:
                 "observations": [pattern.as_observed("said")],
             }
         case "abandon":
-            raise CommandRefused(f"abandon takes stop or again, not {one.how}.")
+            raise WrongArgument(f"abandon takes stop or again, not {one.how}.")
         case _:
-            raise CommandRefused(f"I don't know the kind of feedback {one.kind}.")
+            raise WrongArgument(f"I don't know the kind of feedback {one.kind}.")
 
 
 async def show_tags(ctx: CommandContext, turn_id: int) -> AnswerTags:
@@ -231,9 +231,9 @@ async def _answer(ctx: CommandContext, message_id: int) -> int:
 
 def _find_own_version(text: str) -> str:
     if not text.strip():
-        raise CommandRefused("Write your version after the command, in reply to the answer: /better …")
+        raise WrongArgument("Write your version after the command, in reply to the answer: /better …")
     if len(text) > BETTER_LENGTH:
-        raise CommandRefused(f"That's {len(text):,} characters; I read at most {BETTER_LENGTH:,}.")
+        raise WrongArgument(f"That's {len(text):,} characters; I read at most {BETTER_LENGTH:,}.")
     return text.strip()
 
 

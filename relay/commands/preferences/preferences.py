@@ -9,7 +9,7 @@ from typing import Literal
 from relay.commands.context import CommandContext
 from relay.commands.memory.access import PauseSwitch, check_pause, check_switch, find_space
 from relay.commands.registry import command, operation
-from relay.core.errors import CommandRefused, Conflict, NotFound, require_found
+from relay.core.errors import Conflict, NotFound, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.memory.preferences.patterns import Pattern, as_tagged, resolve_name, split_direction
 from relay.memory.rows.turns.preferences import ForgottenPreference, Preference, Preferences, PreferenceSource
@@ -76,7 +76,7 @@ async def find_preferences(ctx: CommandContext, words: str) -> Sequence[Preferen
     type may come first: length short answers."""
     wanted = " ".join(words.casefold().split())
     if len(wanted.replace("*", "").strip()) < 3 and wanted != "*":
-        raise CommandRefused("Say which one: /preferences forget short answers. /preferences reset forgets all.")
+        raise WrongArgument("Say which one: /preferences forget short answers. /preferences reset forgets all.")
     rows = (await list_preferences(ctx)).rows
     about, _ = split_direction(wanted)
     names = {wanted, resolve_name(about, [row.name for row in rows]), as_tagged(Pattern("other", about, 1)).pattern}

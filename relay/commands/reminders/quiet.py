@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.commands.reminders.intents import check_phrase
-from relay.core.errors import CommandRefused, NotAllowed
+from relay.core.errors import NotAllowed, WrongArgument
 from relay.core.frozen import frozen
 from relay.memory.reminders.phrases import Unclear, Understood, read_phrase
 
@@ -57,6 +57,6 @@ async def quiet(ctx: CommandContext, words: str = "", administers: bool = False)
     said = next((one for one in read if isinstance(one, Understood) and not one.rule), None)
     if said is None:
         asked = read[-1].question if isinstance(read[-1], Unclear) and read[-1].lacks_time else HOW
-        raise CommandRefused(asked)
+        raise WrongArgument(asked)
     await ctx.store.quiet(ctx.space, said.start.isoformat())
     return Quiet(said.start)

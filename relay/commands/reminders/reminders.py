@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 from relay.commands.context import CommandContext
 from relay.commands.registry import command, operation
 from relay.commands.reminders.intents import read_intent
-from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, OutOfRange, require_found
+from relay.core.errors import CommandRefused, Conflict, NotAllowed, NotFound, OutOfRange, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, OPEN_REMINDERS, REMINDER_LENGTH
 from relay.memory.reminders.calendar import make_calendar
@@ -44,17 +44,17 @@ async def remind(ctx: CommandContext, phrase: str) -> Reminder:
         raise CommandRefused(MENTION)
     said = understand(ctx, phrase)
     if not said.text:
-        raise CommandRefused(f"What should I remind you of? Write it after the time. {HOW}")
+        raise WrongArgument(f"What should I remind you of? Write it after the time. {HOW}")
     return await make_reminder(ctx, said)
 
 
 def understand(ctx: CommandContext, phrase: str) -> Understood:
     """Reads a phrase in the person's time zone. Raises `CommandRefused` with a question if it is unclear."""
     if not phrase.strip():
-        raise CommandRefused(f"When, and of what? {HOW}")
+        raise WrongArgument(f"When, and of what? {HOW}")
     said = read_phrase(phrase, datetime.now(UTC), ctx.zone)
     if isinstance(said, Unclear):
-        raise CommandRefused(said.question)
+        raise WrongArgument(said.question)
     if len(said.text) > REMINDER_LENGTH:
         raise OutOfRange(f"That's {len(said.text)} characters; a reminder can have at most {REMINDER_LENGTH}.")
     return said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
-from relay.core.errors import CommandRefused, require_found
+from relay.core.errors import CommandRefused, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
 from relay.core.prompt_markup import estimate_tokens
@@ -122,7 +122,7 @@ async def discard_draft(ctx: CommandContext, draft_id: int) -> SoulDraft:
 
 
 def check_length(text: str, limit: int, what: str) -> None:
-    """Raises `CommandRefused` if a text has more than `limit` tokens."""
+    """Raises `WrongArgument` if a text has more than `limit` tokens."""
     tokens = estimate_tokens(text)
     if tokens > limit:
-        raise CommandRefused(f"That's about {tokens} tokens; a {what} can have at most {limit}.")
+        raise WrongArgument(f"That's about {tokens} tokens; a {what} can have at most {limit}.")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from relay.core.errors import CommandRefused, NotFound, OutOfRange
+from relay.core.errors import CommandRefused, OutOfRange, WrongArgument
 from relay.core.frozen import frozen
 from relay.memory.contexts.settings import Model
 
@@ -118,7 +118,7 @@ class ContextSettings:
         wanted = name.strip().lower()
         found = [path for path in paths if f".{path}".lower().endswith((f".{wanted}", f".{wanted}.enabled"))]
         if len(found) != 1:
-            raise NotFound(f"There is no setting “{name[:40]}”. There are: {', '.join(paths)}.")
+            raise WrongArgument(f"There is no setting “{name[:40]}”. There are: {', '.join(paths)}.")
         return found[0]
 
 

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import Literal
 
-from relay.core.errors import CommandRefused
+from relay.core.errors import WrongArgument
 from relay.core.frozen import frozen
 from relay.core.limits import PATTERN_LENGTH, TAGGED_PATTERNS
 from relay.memory.intents import WHOLE
@@ -231,7 +231,7 @@ def read_pattern(
         words, sign = said, polarity
     pattern = clean_pattern(words, numbers=True)
     if pattern is None:
-        raise CommandRefused(NOT_A_TAG if polarity is None else NOT_A_PATTERN)
+        raise WrongArgument(NOT_A_TAG if polarity is None else NOT_A_PATTERN)
     name = resolve_name(pattern, known)
     if lessened := next((row for row in known if lessens(row, pattern)), None):  # more irony, after less irony
         return Pattern(known[lessened], lessened, -1 if sign > 0 else 1)
@@ -249,8 +249,8 @@ def read_patterns(text: str, known: Mapping[str, str] = MappingProxyType({})) ->
     Raises `CommandRefused` for more, and for invalid ones."""
     parts = drop_judgements(POLITE.sub("", text.strip()))
     if not parts:
-        raise CommandRefused(NO_TAG)
+        raise WrongArgument(NO_TAG)
     if len(parts) > TAGGED_PATTERNS:
-        raise CommandRefused(TOO_MANY)
+        raise WrongArgument(TOO_MANY)
     found = (read_pattern(part, known=known) for part in parts)
     return list({(one.type, one.pattern.casefold()): one for one in found}.values())

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from dataclasses import replace
 
 from relay.commands.registry import ADMINS_ONLY, COMMANDS
-from relay.core.errors import CommandRefused, OutOfRange
+from relay.core.errors import CommandRefused, WrongArgument
 from relay.core.text import escape_markdown, escape_sentence
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
@@ -25,10 +25,17 @@ async def run_command(call: ChatContext, name: str) -> CommandReply:
         return CommandReply(f"I don't know /{escape_markdown(name)}. /help lists what I can do.", refused=True)
     if command.admin and not call.admin:
         return CommandReply(ADMINS_ONLY, refused=True)
-    if call.text.strip() and not command.usage and name not in INDULGENT:
-        return CommandReply(f"/{name} takes no words. Write it alone.", refused=True, wrong=True)
+    if refusal := refuse_words(name, call.text):
+        return CommandReply(refusal, refused=True, wrong=True)
     reply = await _or_refusal(call, HANDLERS[name](call))
     return replace(reply, private=True) if name in PRIVATE else reply
+
+
+def refuse_words(name: str, words: str) -> str:
+    """Returns what to say about the words after a command that takes none; empty: they are fine."""
+    if not words.strip() or COMMANDS[name].usage or name in INDULGENT:
+        return ""
+    return f"/{name} takes no words. Write it alone."
 
 
 async def hear_answer(call: ChatContext, word: str, number: int) -> CommandReply:
@@ -53,4 +60,4 @@ async def _or_refusal(call: ChatContext, work: Awaitable[CommandReply]) -> Comma
     except CommandRefused as refusal:
         sentences = refusal.message_for(call.operator).split("\n\n")
         text = "\n\n".join(map(escape_sentence, sentences))
-        return CommandReply(text, refused=True, wrong=isinstance(refusal, OutOfRange))
+        return CommandReply(text, refused=True, wrong=isinstance(refusal, WrongArgument))

@@ -10,13 +10,13 @@ import threading
 from collections.abc import Coroutine
 from typing import Any
 
-from relay.core.errors import CommandRefused, OutOfRange, RelayError, SettingsError, TokenRefused
+from relay.core.errors import CommandRefused, RelayError, SettingsError, TokenRefused, WrongArgument
 from relay.core.redaction.logs import configure
 from relay.core.settings import Settings, load
 from relay.surfaces.cli.output import print_json
 from relay.surfaces.server.signals import hear_signals
 
-EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, OutOfRange: 2, RelayError: 1}
+EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2, WrongArgument: 2, RelayError: 1}
 """Exit codes by error; the first match counts. 2: a setting or an argument is wrong."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.commands.registry import ADMINS_ONLY
 from relay.commands.soul import soul as commands
-from relay.core.errors import CommandRefused, NotAllowed, OutOfRange, require_found
+from relay.core.errors import NotAllowed, OutOfRange, WrongArgument, require_found
 from relay.core.limits import SOUL_TOKENS
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.rows.soul import Soul, SoulDraft
@@ -101,7 +101,7 @@ async def _try(call: ChatContext, text: str) -> CommandReply:
     if not text:
         text, _ = await text_given(call) or ("", "")
     if not text:
-        raise CommandRefused("What should I try? /soul try <text>")
+        raise WrongArgument("What should I try? /soul try <text>")
     check_text(call, text, SOUL_TOKENS, "soul")
     drafted = await commands.draft_soul(call, text, "tried", None)
     if drafted.draft_id is None:

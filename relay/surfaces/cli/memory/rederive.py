@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from relay.core.errors import RelayError
+from relay.core.errors import RelayError, WrongArgument
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prices import format_dollars
@@ -75,7 +75,7 @@ async def rederive(settings: Settings, wish: RederiveOptions) -> None:
     """Derives again what another version derived from a person's record since a moment, shows the difference, and
     applies it if confirmed. Raises what the model raises, `BudgetUsedUp`, and `NotDerived`."""
     if wish.quiet and not wish.yes:
-        raise NotDerived("--json can't ask, so it needs --yes. With --dry-run it still changes nothing.")
+        raise WrongArgument("--json can't ask, so it needs --yes. With --dry-run it still changes nothing.")
     console, told = plain(), dict[str, Rederived]()
     console.quiet = wish.quiet
     async with open_runtime(settings) as relay:
@@ -83,7 +83,7 @@ async def rederive(settings: Settings, wish: RederiveOptions) -> None:
         since = wish.since and wish.since.replace(tzinfo=relay.budget.zone)
         work = derivations(relay, space, since)
         if wish.what not in (*KINDS, "all"):
-            raise NotDerived(f"--what must be {', '.join(KINDS)} or all.")
+            raise WrongArgument(f"--what must be {', '.join(KINDS)} or all.")
         if wish.what not in (*work, "all"):
             raise NotDerived(f"With RELAY_CAPTURE={settings.capture}, Relay doesn't derive memories.")
         console.print(f"The memory of user {space.owner_id}. For another person's, add --user.")

@@ -9,7 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 
 from relay.commands.context import NAMELESS
-from relay.core.errors import CommandRefused, OutOfRange, RelayError
+from relay.core.errors import CommandRefused, RelayError, WrongArgument
 from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.memory.index import EmbedderRouter, enter
@@ -43,7 +43,7 @@ async def run_once(
             desk.where = where
             await _run(desk, name, words, sure)
             if desk.wrong:
-                sys.exit(2)  # as after any other `OutOfRange`; its sentence is printed already
+                sys.exit(2)  # as after any other `WrongArgument`; its sentence is printed already
             return not desk.refused
     printed = io.StringIO()
     async with open_desk(settings, name, False) as desk:
@@ -52,7 +52,7 @@ async def run_once(
             await _run(desk, name, words, sure)
     said = "\n".join(line for line in printed.getvalue().splitlines() if line)
     if desk.refused:
-        raise (OutOfRange if desk.wrong else CommandRefused)(said)
+        raise (WrongArgument if desk.wrong else CommandRefused)(said)
     print_json({"said": said.splitlines(), "done": True} if desk.result is None else desk.result)
     return True
 

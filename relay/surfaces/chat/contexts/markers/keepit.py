@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from relay.commands.contexts import keepit as commands
-from relay.core.errors import CommandRefused, NotFound, OutOfRange
+from relay.core.errors import NotFound, OutOfRange, WrongArgument
 from relay.core.text import escape_markdown, shorten
 from relay.memory.contexts.markers import read_weight
 from relay.memory.rows.contexts.markers import KeepitChange
@@ -38,7 +38,7 @@ async def keepit(call: ChatContext) -> CommandReply:
     replied = call.said.replied
     if replied is None and not words:
         if weight is not None:
-            raise CommandRefused((REPLY if call.bot_id else "") + WHICH)
+            raise WrongArgument((REPLY if call.bot_id else "") + WHICH)
         return await page(call, 0, 0)
     passage = commands.Passage(
         telegram_message_id=replied.message_id if replied else None,
