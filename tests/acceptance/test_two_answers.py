@@ -145,3 +145,8 @@ async def test_a_retried_answer_offers_two_new_answers_to_choose_from(world: Wor
 
 async def test_two_answers_without_a_question_are_refused(world: World) -> None:
     assert "nothing to answer again" in (await asked(world, "/two")).text
+
+
+async def test_two_answers_with_words_after_the_command_are_refused(world: World) -> None:
+    await asked(world, "Tell me about my cat")
+    assert (await asked(world, "/two about my dog")).text == "/two takes no words. Write it alone."

@@ -21,7 +21,7 @@ from relay.memory.store import Store
 from relay.surfaces.chat import turn_buttons
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.changes import changes_keyboard
-from relay.surfaces.chat.dispatch import TOO_OLD
+from relay.surfaces.chat.dispatch import TOO_OLD, refuse_words
 from relay.surfaces.telegram.groups.groups import Groups
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
@@ -137,9 +137,12 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
 
 
 def read_beginning(command: Command | None, messages: Sequence[Message], bot: Bot, place: Place) -> ParsedTurn | None:
-    """Returns the turn of a command that begins a conversation, or of a caption that can't; None: it is neither."""
+    """Returns the turn of a command that begins a conversation or has words that it doesn't take, or of a caption that
+    can't be a command; None: it is neither."""
     if command is not None and command.name == "new":
         return ParsedTurn(place, command="new")
+    if command is not None and command.name == "two" and (refusal := refuse_words("two", command.rest)):
+        return ParsedTurn(place, notice=refusal)
     named = next(filter(None, (find_caption_command(message, bot) for message in messages)), "")
     return ParsedTurn(place, notice=BY_ITSELF.format(named)) if named else None
 
