@@ -57,6 +57,11 @@ class Runtime:
         return self.clients.settings
 
     @property
+    def offline(self) -> bool:
+        """Whether a stand-in answers in place of Claude."""
+        return self.stand_in is not None
+
+    @property
     def database(self) -> Database:
         """The database, which raises errors at once."""
         return self.storage.database
@@ -179,7 +184,8 @@ async def open_runtime(settings: Settings, wait: bool = False, model: Model | No
                 log.info("database migrated", version=migrations.load().version)
             if (await migrations.present(storage.database)).moving:
                 raise SchemaError(
-                    f"A `{RELAY} move` or `restore` into this database is under way, or was interrupted: run it again."
+                    f"A `{RELAY} move` or `restore` into this database is under way, or was interrupted: wait for it, "
+                    "or run it again, a minute later if it was killed."
                 )
             async with open_clients(settings) as clients:
                 yield Runtime(clients, storage, instance.name, budget, model)

@@ -31,7 +31,7 @@ def make_services(runtime: Runtime, messenger: Messenger, bot_id: int) -> Servic
         memory_tokens=settings.memory_tokens,
         has_bot=bool(settings.telegram_bot_token),
         scratch=settings.data_dir,
-        offline=runtime.stand_in is not None,
+        offline=runtime.offline,
     )
     return Services(
         installation=installation,
