@@ -24,6 +24,16 @@ PENDING = (
     "insert into lexeme_change (space_id, word, change) select 1, 'word' || n, 1 from generate_series(1, 120000) n"
 )
 EXISTING = "select cardinality(existing_artefacts(array_agg('version:' || n))) from generate_series(1, 200) n"
+SPACE = """select relay_import_space('{"kind": "private", "owner_id": 2000}', '{"threads": [{"chat_id": 2000,
+    "topic_id": 0, "created_at": "2026-01-01"}], "personas": [], "places": []}')"""
+SESSION = """select relay_import_rows('sessions', 1, jsonb_build_array(jsonb_build_object(
+    'thread', 1, 'started_at', clock_timestamp())), '[]')"""
+SAID = """select relay_import_rows('messages', 1, jsonb_build_array(jsonb_build_object('thread', 1, 'session', 2,
+    'role', 'user', 'user_id', 2000, 'text', 'bees', 'blocks', '[]'::jsonb, 'status', 'complete', 'created_at', now())), '[]')
+    ->> 'added'"""
+OTHERS = """set session_replication_role = replica;
+    insert into relay.message (space_id, thread_id, session_id, role, user_id, text, blocks)
+    select 1, 1, 1, 'user', 2000, 'honey', '[]' from generate_series(1, 2000)"""
 VERSIONS = """insert into relay.compression (space_id, thread_id, session_id, number, name, settings, rows, status,
         created_by)
     select 1, 1, 1, n, 'v' || n, '{}', '[{"text": "bees and honey"}]', 'ready', 2000 from generate_series(1, 20) n"""
@@ -78,6 +88,22 @@ async def test_changes_of_words_are_added_up_with_a_plan_made_while_there_were_n
         await rows(told, "select add_up_words(5000)")
         assert told.read()["lexeme_change"] <= 120_000 + 5_000, "each once, and not each with each"
         assert await rows(told, "select count(*) from lexeme_change") == [(115_000,)]
+
+
+async def test_an_import_finds_its_rows_by_indexes_with_a_plan_made_while_there_were_none(embedded: Server) -> None:
+    name = embedded.create(TEMPLATE)
+    url = embedded.url(name, superuser=True)
+    async with plans(url, search_path="relay, extensions, public", statement_timeout="20000") as told:
+        await rows(told, "vacuum")
+        await rows(told, SPACE)
+        for _ in range(8):  # one statement finds the rows of all parts
+            await rows(told, SESSION)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(OTHERS)
+        told.told.clear()
+        assert await rows(told, SAID) == [("1",)]
+        assert told.read()["message"] < 10, "of 2,000 of another session"
+    embedded.drop(name)
 
 
 async def test_versions_that_are_erased_leave_the_index_together(filled: str) -> None:
