@@ -94,7 +94,7 @@ begin
         p_part -> 'asked', p_part ->> 'reason');
 end $$;
 
--- Puts a composition's text together once all of its versions are there. p_tell: says so in its chat.
+-- Puts a composition's text together once all of its versions are there. p_tell: says so in its chat, unless it was dropped.
 create or replace function relay.settle_composition(p_composition_id bigint, p_tell boolean) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -132,7 +132,7 @@ begin
                     else exists (select from relay.session_messages(p.session_id) m where m.untrusted or m.tainted) end)
         where id = own.id;
     end if;
-    if p_tell and own.bot_id is not null then
+    if p_tell and own.bot_id is not null and own.deleted_at is null then
         perform public.relay_enqueue(own.bot_id, jsonb_build_array(jsonb_build_object('chat_id', t.chat_id,
             'topic_id', t.topic_id, 'user_id', own.created_by, 'space_id', own.space_id,
             'payload', jsonb_build_object('composition_id', own.id), 'inputs', jsonb_build_array('composition:' || own.id),

@@ -133,6 +133,15 @@ async def test_a_composition_is_ready_when_its_last_version_is(driver: TurnDrive
     assert (told, keys) == (1, [{"composition_id": made.id}])
 
 
+async def test_a_composition_that_was_dropped_meanwhile_is_not_announced(driver: TurnDriver, sql: Sql) -> None:
+    (one,) = await sessions(driver, sql, 50_000)
+    made = await compose(driver.store, request(one))
+    await driver.store.drop_composition(private(ADA), made.id)
+    await sql(READY, 5_000, rows("it is dropped"), 1)
+    await sql("select relay.finish_compositions(1)")
+    assert await sql("select count(*) from outbox where not_before is not null") == [(0,)]
+
+
 async def test_the_specified_allocations_are_exact(driver: TurnDriver, sql: Sql) -> None:
     ids = await sessions(driver, sql, 3_000, 8_000, 5_000)
     given = (3_000, 8_000, 5_000)
