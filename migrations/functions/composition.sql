@@ -94,7 +94,8 @@ begin
         p_part -> 'asked', p_part ->> 'reason');
 end $$;
 
--- Puts a composition's text together once all of its versions are there. p_tell: says so in its chat, unless it was dropped.
+-- Puts a composition's text together once all of its versions are there. p_tell: says so in its chat, unless it was
+-- dropped.
 create or replace function relay.settle_composition(p_composition_id bigint, p_tell boolean) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
