@@ -58,22 +58,29 @@ async def open_storage(settings: Settings) -> AsyncIterator[Storage]:
             )
     choose = _supabase if settings.supabase_url else _direct if settings.database_url else _open_embedded
     async with contextlib.AsyncExitStack() as stack:
-        with say_if_slow(settings):
+        with say_if_slow(_describe_wait(settings)):
             opened = await stack.enter_async_context(choose(settings))
         yield opened
 
 
 @contextlib.contextmanager
-def say_if_slow(settings: Settings) -> Iterator[None]:
-    """Says on standard error what Relay waits for, and how long at most, if it waits for `SLOW_SECONDS`."""
-    said = f"relay: Waiting for {place(settings)}, for up to a minute."
-    if is_embedded(settings):
-        said += " After a crash, or if Relay was killed, it first recovers what had been stored."
-    timer = asyncio.get_running_loop().call_later(SLOW_SECONDS, lambda: print(said, file=sys.stderr, flush=True))
+def say_if_slow(sentence: str) -> Iterator[None]:
+    """Says on standard error what Relay waits for, if it waits for `SLOW_SECONDS`."""
+
+    def say() -> None:
+        print(f"relay: {sentence}", file=sys.stderr, flush=True)
+
+    timer = asyncio.get_running_loop().call_later(SLOW_SECONDS, say)
     try:
         yield
     finally:
         timer.cancel()
+
+
+def _describe_wait(settings: Settings) -> str:
+    said = f"Waiting for {place(settings)}, for up to a minute."
+    recovers = " After a crash, or if Relay was killed, it first recovers what had been stored."
+    return said + recovers * is_embedded(settings)
 
 
 @contextlib.asynccontextmanager
@@ -172,12 +179,13 @@ async def prepare_schema(opened: Storage, settings: Settings, wait: bool) -> boo
         log.warning("waiting for the database", error=str(error))
 
     try:
-        return await RETRIES.run(
-            lambda: bring_up_to_date(opened, settings),
-            (DatabaseUnavailable,),
-            but=(AccessRefused,),
-            note=note,
-            tries=None if wait and settings.supabase_url else 1,
-        )
+        with say_if_slow(f"Waiting for {place(settings)}, to check its tables or upgrade them."):
+            return await RETRIES.run(
+                lambda: bring_up_to_date(opened, settings),
+                (DatabaseUnavailable,),
+                but=(AccessRefused,),
+                note=note,
+                tries=None if wait and settings.supabase_url else 1,
+            )
     except AccessRefused as error:
         raise SettingsError(str(error)) from None

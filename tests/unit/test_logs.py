@@ -84,6 +84,12 @@ def test_the_log_level_is_respected(capsys: pytest.CaptureFixture[str]) -> None:
     assert [json.loads(line)["event"] for line in lines(capsys)] == ["loud"]
 
 
+def test_the_log_level_is_respected_by_quiet_libraries_too(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("ERROR", "json", [])
+    logging.getLogger("psycopg.pool").warning("error connecting in 'pool-1'")
+    assert lines(capsys) == []
+
+
 def test_short_values_are_not_redacted(capsys: pytest.CaptureFixture[str]) -> None:
     """An empty or tiny secret would redact every line."""
     configure("INFO", "json", ["", "a"])

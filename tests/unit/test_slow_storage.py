@@ -5,11 +5,26 @@ from __future__ import annotations
 import asyncio
 import socket
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from relay.core.settings import load
 from relay.runtime import storage
+from relay.surfaces.cli.terminal.desk import WAITING, Desk
+
+
+async def first_words(work: asyncio.Task[Any], capsys: pytest.CaptureFixture[str]) -> str:
+    """Returns what is said first on standard error while something runs, and ends it."""
+    said = ""
+    async with asyncio.timeout(5):
+        while not said:
+            await asyncio.sleep(0.05)
+            said = capsys.readouterr().err
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+    return said
 
 
 async def test_what_relay_waits_for_is_said_while_a_database_does_not_answer(
@@ -20,11 +35,14 @@ async def test_what_relay_waits_for_is_said_while_a_database_does_not_answer(
         port = silent.getsockname()[1]
         settings = load(DATABASE_URL=f"postgresql://relay:secret@127.0.0.1:{port}/memory", RELAY_DATA_DIR=str(tmp_path))
         opening = asyncio.create_task(storage.open_storage(settings).__aenter__())
-        said = ""
-        async with asyncio.timeout(5):
-            while not said:
-                await asyncio.sleep(0.05)
-                said = capsys.readouterr().err
-        opening.cancel()
-        await asyncio.gather(opening, return_exceptions=True)
+        said = await first_words(opening, capsys)
     assert said == f"relay: Waiting for the PostgreSQL database 127.0.0.1:{port}/memory, for up to a minute.\n"
+
+
+async def test_a_command_in_the_terminal_says_that_it_waits_for_the_database(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(storage, "SLOW_SECONDS", 0.1)
+    never: Any = SimpleNamespace(store=SimpleNamespace(begin_command=lambda *_: asyncio.sleep(3600)))
+    running = asyncio.create_task(Desk(never, SimpleNamespace(), 9, "Olga").command("status", ""))  # type: ignore[arg-type]
+    assert await first_words(running, capsys) == f"relay: {WAITING}\n"

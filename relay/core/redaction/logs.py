@@ -69,7 +69,7 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=renderer, foreign_pre_chain=shared))
     logging.basicConfig(handlers=[handler], level=getattr(logging, level), force=True)
     for name in QUIET:
-        logging.getLogger(name).setLevel(logging.WARNING)
+        logging.getLogger(name).setLevel(max(logging.WARNING, getattr(logging, level)))
     logging.captureWarnings(True)
     sys.excepthook = _log_crash
     # This logger writes a traceback for every error page; Relay logs the errors that it raises in one line.

@@ -15,6 +15,7 @@ from relay.core.errors import RelayError
 from relay.core.models import Button, Export, File, Space
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.sessions import SessionPage
+from relay.runtime.storage import say_if_slow
 from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, CommandMessage, RepliedMessage
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
@@ -31,6 +32,7 @@ BOT = Bot(0, "relay")
 HERE = Place(0, 0, True)
 """The person's private chat at the terminal."""
 NO_SUCH_BUTTON = "That button doesn't exist."
+WAITING = "Waiting for the database, until it can be reached again. Ctrl-C stops."
 SPEECHLESS = "I can't speak in the terminal. In Telegram, I can read an answer aloud."
 
 
@@ -153,7 +155,8 @@ class Desk:
     async def turn(self, words: str = "", said: CommandMessage = NOTHING_SAID) -> AsyncIterator[ChatContext]:
         """Begins a turn and yields its command context. The turn ends with the block."""
         store = self.services.store
-        turn = await store.begin_command(BOT.id, HERE.chat_id, HERE.topic_id, self.user_id)
+        with say_if_slow(WAITING):
+            turn = await store.begin_command(BOT.id, HERE.chat_id, HERE.topic_id, self.user_id)
         try:
             yield await go_to(self._context(turn, words, said), self.where)
         finally:
