@@ -20,6 +20,7 @@ from relay.core.errors import DatabaseError, RelayError
 from relay.core.frozen import frozen
 from relay.core.ports import Database
 from relay.core.private_files import in_thread
+from relay.core.tasks import run_beside
 from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import call_until_reached
 
@@ -97,12 +98,8 @@ async def hold(database: Database) -> AsyncIterator[Callable[[Awaitable[None]], 
                 await take()
 
     async def keep_during(work: Awaitable[None]) -> None:
-        keeping = asyncio.create_task(keep())
-        try:
+        async with run_beside(keep()):
             await work
-        finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
 
     if not await take():
         raise RestoreRefused(f"Another restore is under way, or was killed less than {HOLD_SECONDS} s ago.")

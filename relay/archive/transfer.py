@@ -16,6 +16,7 @@ from relay.core.errors import RelayError, SchemaError
 from relay.core.frozen import frozen
 from relay.core.ports import Database
 from relay.core.program import RELAY
+from relay.core.tasks import cancel
 from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import call_until_reached
 
@@ -100,8 +101,7 @@ async def read_ahead(
             if page.end:
                 return
     finally:
-        coming.cancel()
-        await asyncio.gather(coming, return_exceptions=True)
+        await cancel(coming)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.conversation.cancellation import wait_or_cancel
 from relay.conversation.continuation import continue_messages, cut_text, join_continuation, join_text
 from relay.conversation.history import Prompt, pair_tool_calls
 from relay.core import metrics
@@ -26,6 +25,7 @@ from relay.core.frozen import frozen
 from relay.core.models import Block, ModelMessage, ModelRequest, Reply, Step, ToolDefinition
 from relay.core.ports import Sink
 from relay.core.retry import RetryPolicy
+from relay.core.tasks import wait_or_cancel
 from relay.memory.intents import visible
 from relay.memory.spending.gate import Work
 

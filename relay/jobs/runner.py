@@ -11,6 +11,7 @@ import structlog
 
 from relay.core.errors import BudgetUsedUp, DatabaseError, ModelThrottled, RelayError
 from relay.core.frozen import frozen
+from relay.core.tasks import cancel, run_beside
 from relay.jobs.kinds import JobKind, NotNow
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
@@ -70,9 +71,7 @@ class Runner:
             await asyncio.gather(*running, return_exceptions=True)
             raise
         finally:
-            for one in running:
-                one.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await cancel(*running)
 
     async def _begin(self, kind: JobKind, most: int) -> set[asyncio.Task[JobOutcome]]:
         """Claims and begins up to this many due jobs; none while today's budget is used up."""
@@ -135,9 +134,5 @@ async def renew_lease(renew: Callable[[], Awaitable[object]]) -> AsyncIterator[N
             with contextlib.suppress(DatabaseError):
                 await renew()
 
-    renewing = asyncio.create_task(again())
-    try:
+    async with run_beside(again()):
         yield
-    finally:
-        renewing.cancel()
-        await asyncio.gather(renewing, return_exceptions=True)

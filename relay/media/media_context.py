@@ -10,6 +10,7 @@ import structlog
 
 from relay.core.errors import MediaRefused
 from relay.core.models import Attachment, Block
+from relay.core.tasks import cancel
 from relay.media.cache import Cache
 from relay.media.files import Files
 from relay.media.media_cost import DOCUMENT_BYTES, bytes_of, first_kept, is_image, pages_of, tokens_of
@@ -67,9 +68,7 @@ class MediaContext:
             if tasks:
                 await asyncio.wait(tasks.values(), timeout=SECONDS)
         finally:
-            for task in tasks.values():
-                task.cancel()
-            await asyncio.gather(*tasks.values(), return_exceptions=True)
+            await cancel(*tasks.values())
         brought = {unique_id: None if task.cancelled() else task.result() for unique_id, task in tasks.items()}
         return {unique_id: made for unique_id, made in brought.items() if made is not None}
 

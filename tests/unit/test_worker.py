@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import TurnLost
+from relay.core.tasks import wait_or_cancel
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import QueuedMessage
 from relay.surfaces.telegram.outgoing.delivery import allow_everywhere

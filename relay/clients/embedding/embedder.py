@@ -16,6 +16,7 @@ from relay.clients.processes.model_process import ModelNotLoaded, ProcessEnded
 from relay.core.errors import EmbedderUnavailable
 from relay.core.program import RELAY
 from relay.core.retry import RetryPolicy
+from relay.core.tasks import cancel
 
 log = structlog.get_logger()
 
@@ -102,8 +103,7 @@ class ChildEmbedder:
         """Ends the process and its work."""
         self._closed = True
         if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.gather(self._starting, return_exceptions=True)
+            await cancel(self._starting)
         if self._vectors is not None:
             await self._vectors.end()
             self._vectors = None

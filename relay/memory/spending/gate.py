@@ -23,6 +23,7 @@ from relay.core.frozen import as_json
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Model
 from relay.core.prompt_markup import estimate_tokens
+from relay.core.tasks import cancel
 from relay.media.extraction import image_tokens
 from relay.media.media_cost import PAGE_TOKENS
 from relay.memory.spending.budget import NOTHING, UNLIMITED, Budget, Spent, Tally
@@ -128,8 +129,7 @@ class Gate:
             call.waiting -= 1
             if not call.waiting and not call.task.done():
                 self._leave(key, call)  # nobody may join a call that is being cancelled
-                call.task.cancel()
-                await asyncio.gather(call.task, return_exceptions=True)
+                await cancel(call.task)
 
     def _begin(self, key: str, request: ModelRequest, charge: Charge, seconds: float) -> SharedCall:
         """Begins a call that equal requests join until it ends."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Coroutine
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ import typer
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY, read_version, shows_colours
 from relay.core.settings import Settings, find_missing, load_with_errors, require
+from relay.core.tasks import run_beside
 from relay.surfaces.cli import shell
 from relay.surfaces.cli.command_list import Commands, Shell
 from relay.surfaces.cli.terminal.keyboard import is_attended
@@ -107,12 +107,8 @@ async def _check_beside(work: Coroutine[Any, Any, None], settings: Settings) -> 
     """Runs the bot. For the person at the terminal, checks meanwhile whether the model can be used."""
     from relay.surfaces.cli.doctor.model import warn_of_model
 
-    checking = asyncio.create_task(warn_of_model(settings), name="check the model")
-    try:
+    async with run_beside(warn_of_model(settings)):
         await work
-    finally:
-        checking.cancel()
-        await asyncio.gather(checking, return_exceptions=True)
 
 
 def _interview() -> None:

@@ -18,6 +18,7 @@ from uvicorn.server import ServerState
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY
 from relay.core.settings import Settings
+from relay.core.tasks import cancel
 from relay.surfaces.http.connection import Connection, OpenConnections
 
 log = structlog.get_logger()
@@ -81,10 +82,7 @@ class Server:
         for one in list(connections):
             one.transport.abort()
         await asyncio.sleep(0)
-        late = list(self._state.tasks)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        await cancel(*self._state.tasks)
 
     def _explain(self, error: OSError) -> str:
         if error.errno == errno.EADDRINUSE:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from relay.core.errors import RelayError
+from relay.core.tasks import cancel
 from relay.jobs.clock.scheduler import Scheduler
 from relay.runtime.embedder_router import explain_missing_embedder
 from relay.runtime.runtime import Runtime
@@ -74,7 +75,7 @@ async def run_bot(runtime: Runtime, telegram: Telegram, bot: Bot, stopping: asyn
             task.cancel()
         scheduler.stop()
         await worker.close(DRAIN_SECONDS)
-        await _cancel_all(*running, *beside)
+        await cancel(*running, *beside)
         with contextlib.suppress(RelayError, TimeoutError):
             async with asyncio.timeout(NOTE_SECONDS):
                 await runtime.store.note_run("stopped", bot.id)
@@ -113,9 +114,3 @@ def _log_failure(task: asyncio.Task[None]) -> None:
     """Logs a background task's error, which no one waits for."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("background task failed", task=task.get_name(), exc_info=error)
-
-
-async def _cancel_all(*tasks: asyncio.Task[None]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

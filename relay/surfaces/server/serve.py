@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import structlog
 
 from relay.clients.embedded.account import make_directory
-from relay.conversation.cancellation import wait_or_cancel
 from relay.core.errors import MessengerError, TokenRefused
 from relay.core.program import pause_collections
 from relay.core.retry import RetryPolicy
 from relay.core.settings import Settings
+from relay.core.tasks import cancel, wait_or_cancel
 from relay.runtime.clients import import_telegram
 from relay.runtime.runtime import open_runtime
 from relay.surfaces.server.process_hardening import seal
@@ -48,9 +48,7 @@ async def run(settings: Settings) -> None:
             with pause_collections():  # imports make nothing that could be freed
                 started = await wait_or_cancel(stopping, asyncio.gather(opening, meeting))
         except BaseException:
-            opening.cancel()
-            meeting.cancel()
-            await asyncio.gather(opening, meeting, return_exceptions=True)
+            await cancel(opening, meeting)
             raise
         if started is not None:
             runtime, (telegram, bot, run_bot) = started

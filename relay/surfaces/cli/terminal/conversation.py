@@ -15,6 +15,7 @@ from relay.clients.embedded.account import make_directory
 from relay.clients.offline import OfflineModel
 from relay.core.frozen import frozen
 from relay.core.settings import Settings
+from relay.core.tasks import cancel, run_beside
 from relay.jobs.learning import judging_kind
 from relay.jobs.runner import Runner
 from relay.jobs.writing import summary_kind, title_kind
@@ -114,21 +115,16 @@ class Conversation:
         # A line is never only the first part of a message.
         row = replace(sort_update(received, BOT, frozenset({self.user_id}), True), hold=0.0)
         self.worker.accept(*await self.store.intake(BOT.id, [row], self.worker.free))
-        working = asyncio.create_task(self.worker.run())
-        answering = asyncio.create_task(self._wait_for_answer(row))
-        try:
-            await asyncio.wait([answering, working], return_when=asyncio.FIRST_COMPLETED)
-            await self.worker.wait_until_idle()
-            await (answering if answering.done() else working)
-        except TimeoutError:
-            print_now(BUSY)
-        except asyncio.CancelledError:
-            self.worker.runs.stop(HERE.chat_id, HERE.topic_id)
-            raise
-        finally:
-            answering.cancel()
-            working.cancel()
-            await asyncio.gather(answering, working, return_exceptions=True)
+        async with run_beside(self.worker.run()) as working, run_beside(self._wait_for_answer(row)) as answering:
+            try:
+                await asyncio.wait([answering, working], return_when=asyncio.FIRST_COMPLETED)
+                await self.worker.wait_until_idle()
+                await (answering if answering.done() else working)
+            except TimeoutError:
+                print_now(BUSY)
+            except asyncio.CancelledError:
+                self.worker.runs.stop(HERE.chat_id, HERE.topic_id)
+                raise
 
     async def _wait_for_answer(self, row: InboxRow) -> None:
         """Waits until an update, and what came before it, is answered. Raises `TimeoutError` if nothing runs here for
@@ -183,8 +179,7 @@ async def _conversation(settings: Settings, stand_in: OfflineModel | None = None
             await end_work(judging, LAST_SECONDS)
             await worker.close(1)
             if fresh:
-                fresh.cancel()
-                await asyncio.gather(fresh, return_exceptions=True)
+                await cancel(fresh)
 
 
 async def end_work(work: Collection[asyncio.Task[Any]], seconds: float, line: str = "") -> None:
@@ -197,9 +192,7 @@ async def end_work(work: Collection[asyncio.Task[Any]], seconds: float, line: st
             tasks = list(left)
         if tasks and said:
             print_now(said)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await cancel(*tasks)
 
 
 async def chat(settings: Settings, offline: bool) -> None:

@@ -21,6 +21,7 @@ from relay.core.errors import (
 )
 from relay.core.ports import Messenger
 from relay.core.retry import RetryPolicy
+from relay.core.tasks import run_beside
 from relay.memory.calls.queue import LEASE_SECONDS
 from relay.memory.retrying_database import RetryingDatabase
 from relay.memory.store import Store
@@ -109,16 +110,10 @@ class Polling:
 
     async def _while_ours(self) -> None:
         """Polls until another process has the lease."""
-        polling = asyncio.create_task(self._poll_on(), name="polling")
-        lost = asyncio.create_task(self._lease.wait_until_lost(), name="lost")
-        try:
+        async with run_beside(self._lease.wait_until_lost()) as lost, run_beside(self._poll_on()) as polling:
             await asyncio.wait({polling, lost}, return_when=asyncio.FIRST_COMPLETED)
             if polling.done():
                 polling.result()
-        finally:
-            polling.cancel()
-            lost.cancel()
-            await asyncio.gather(polling, lost, return_exceptions=True)
 
     async def _poll_on(self) -> None:
         """Polls, stores and acknowledges; waits out every failure but `OtherVersion`."""

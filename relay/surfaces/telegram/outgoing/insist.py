@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from relay.conversation.cancellation import wait_or_cancel
 from relay.core import metrics
 from relay.core.errors import (
     DeliveryUncertain,
@@ -20,6 +19,7 @@ from relay.core.errors import (
 )
 from relay.core.ports import Messenger
 from relay.core.retry import RetryPolicy
+from relay.core.tasks import wait_or_cancel
 
 REFUSED_SECONDS = 30.0
 """The pause while Telegram refuses the token, or the address of the webhook: a person has to fix it."""

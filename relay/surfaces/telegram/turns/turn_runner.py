@@ -9,12 +9,12 @@ from dataclasses import field, replace
 import structlog
 
 from relay.commands.context import Services
-from relay.conversation.cancellation import wait_or_cancel
 from relay.conversation.engine import Engine
 from relay.conversation.turn import answer
 from relay.core.errors import TurnUndone
 from relay.core.frozen import frozen
 from relay.core.models import Incoming, Space
+from relay.core.tasks import run_beside, wait_or_cancel
 from relay.core.text import escape_markdown
 from relay.media.attachment_reader import is_usable, read_attachments
 from relay.media.reading import Reader
@@ -159,16 +159,13 @@ class TurnRunner:
         limits = PreviewLimits(self.no_drafts, incoming.replaces, readers)
         messenger, bot = self.connection.messenger, self.connection.bot
         preview = Preview(messenger, self.engine.store, run.turn, bot.id, place, limits)
-        async with preview:
-            work = asyncio.create_task(self._read_and_answer(run, incoming, place, preview))
-            joined = asyncio.create_task(run.join.wait())
-            try:
-                await asyncio.wait({work, joined}, return_when=asyncio.FIRST_COMPLETED)
-                told = await work if work.done() else None
-            finally:
-                joined.cancel()
-                work.cancel()
-                await asyncio.gather(work, return_exceptions=True)
+        async with (
+            preview,
+            run_beside(run.join.wait()) as joined,
+            run_beside(self._read_and_answer(run, incoming, place, preview)) as work,
+        ):
+            await asyncio.wait({work, joined}, return_when=asyncio.FIRST_COMPLETED)
+            told = work.result() if work.done() else None
         if told is not None and not run.stop.is_set():
             await preview.settle(run.stop)
         log.debug("answered", text=told.text if told else None)

@@ -16,6 +16,7 @@ from relay.core.errors import DatabaseError, OtherVersion, RelayError, TurnLost
 from relay.core.frozen import frozen
 from relay.core.ports import TextToSpeech
 from relay.core.redaction.redact import redact
+from relay.core.tasks import cancel
 from relay.media.reading import Reader
 from relay.memory.calls.queue import FAILURES
 from relay.memory.claims import ClaimedTurn
@@ -197,9 +198,7 @@ class Worker:
         self.closing = True
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=seconds)
-        for task in list(self._tasks.values()):
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await cancel(*self._tasks.values())
         with contextlib.suppress(RelayError, TimeoutError):
             # A later claim would show this process as alive.
             async with asyncio.timeout(5), self._claiming:

@@ -1,0 +1,34 @@
+"""Work that runs beside other work, and can be cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+async def cancel(*tasks: asyncio.Future[Any]) -> None:
+    """Cancels tasks and waits until they have ended. Drops their errors, also of those that ended before."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextlib.asynccontextmanager
+async def run_beside(work: Awaitable[T]) -> AsyncIterator[asyncio.Task[T]]:
+    """Runs work beside the block; what is left of it at the end is cancelled. Drops its errors."""
+    task = asyncio.ensure_future(work)
+    try:
+        yield task
+    finally:
+        await cancel(task)
+
+
+async def wait_or_cancel(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """Returns the result of `work`, or None as soon as `stop` is set."""
+    async with run_beside(stop.wait()) as halt, run_beside(work) as task:
+        await asyncio.wait({task, halt}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() and not stop.is_set() else None
