@@ -82,7 +82,7 @@ def _decode(row: type[Row], listed: Iterable[Any], skip: bool = False) -> list[R
     if wrong is None or (skip and rows):
         return rows
     first = wrong.errors(include_input=False, include_url=False, include_context=False)[0]
-    raise InvalidAnswer(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+    raise InvalidAnswer(" ".join([*map(str, first["loc"]), first["msg"]]))
 
 
 @functools.cache
