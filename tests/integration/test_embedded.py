@@ -348,6 +348,21 @@ async def test_a_cancelled_start_can_still_be_stopped(data_dir: Path) -> None:
     assert not _processes_in(data_dir)
 
 
+async def test_a_start_that_waits_for_another_processs_server_can_be_stopped(data_dir: Path) -> None:
+    theirs, ours = EmbeddedPostgres(data_dir), EmbeddedPostgres(data_dir)
+    await theirs.start()
+    os.kill(_postmaster(data_dir), signal.SIGSTOP)
+    try:
+        starting = asyncio.create_task(ours.start())
+        await asyncio.sleep(0.2)
+        starting.cancel()
+        async with asyncio.timeout(20):
+            await ours.stop()
+    finally:
+        os.kill(_postmaster(data_dir), signal.SIGCONT)
+        await theirs.stop()
+
+
 @pytest.mark.parametrize("name", sampled(["long" * 30, "with, a comma", 'it\'s "quoted" $HOME\\ 50% ünïcode'], 3, 2))
 async def test_any_directory_name_works(data_dir: Path, name: str) -> None:
     server = EmbeddedPostgres(data_dir / name)

@@ -45,6 +45,7 @@ class EmbeddedPostgres:
         self._users: _FileLock | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._one_at_a_time = threading.Lock()
+        self._leaving = False
 
     async def start(self) -> str:
         """Makes sure that the server runs and returns its URL, for the role `relay`, who owns the database `relay`.
@@ -57,8 +58,13 @@ class EmbeddedPostgres:
         return await asyncio.to_thread(self._start)
 
     async def stop(self) -> None:
-        """Leaves; the last user stops the server. Close your connections first. Safe to call without a start."""
-        await asyncio.to_thread(self._stop)
+        """Leaves; the last user stops the server. Close your connections first. Safe to call without a start. Ends a
+        start that waits for another process's server."""
+        self._leaving = True
+        try:
+            await asyncio.to_thread(self._stop)
+        finally:
+            self._leaving = False
 
     @property
     def superuser_url(self) -> str:
@@ -138,7 +144,7 @@ class EmbeddedPostgres:
                 log_size = self._cluster.log.stat().st_size if self._cluster.log.exists() else 0
                 self._launch()
                 deadline = time.monotonic() + PATIENCE
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline or (self._leaving and log_size is None):
                 raise DatabaseUnavailable(
                     f"The database in {self._data_dir} is in use (perhaps by a container or another user) or still "
                     f"recovering, and does not answer. Try again; its log is {self._cluster.log}"
