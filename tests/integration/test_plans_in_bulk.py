@@ -29,11 +29,13 @@ SPACE = """select relay_import_space('{"kind": "private", "owner_id": 2000}', '{
 SESSION = """select relay_import_rows('sessions', 1, jsonb_build_array(jsonb_build_object(
     'thread', 1, 'started_at', clock_timestamp())), '[]')"""
 SAID = """select relay_import_rows('messages', 1, jsonb_build_array(jsonb_build_object('thread', 1, 'session', 2,
-    'role', 'user', 'user_id', 2000, 'text', 'bees', 'blocks', '[]'::jsonb, 'status', 'complete', 'created_at', now())), '[]')
-    ->> 'added'"""
+    'role', 'user', 'user_id', 2000, 'text', 'bees', 'blocks', '[]'::jsonb, 'status', 'complete', 'created_at', now())),
+    '[]') ->> 'added'"""
 OTHERS = """set session_replication_role = replica;
     insert into relay.message (space_id, thread_id, session_id, role, user_id, text, blocks)
     select 1, 1, 1, 'user', 2000, 'honey', '[]' from generate_series(1, 2000)"""
+LEARNED = """insert into memory (space_id, kind, subject_id, subject, content, number)
+    select 1, 'fact', 2000, 'Ada', 'likes bees ' || n, n from generate_series(%s, %s) n"""
 VERSIONS = """insert into relay.compression (space_id, thread_id, session_id, number, name, settings, rows, status,
         created_by)
     select 1, 1, 1, n, 'v' || n, '{}', '[{"text": "bees and honey"}]', 'ready', 2000 from generate_series(1, 20) n"""
@@ -104,6 +106,42 @@ async def test_an_import_finds_its_rows_by_indexes_with_a_plan_made_while_there_
         assert await rows(told, SAID) == [("1",)]
         assert told.read()["message"] < 10, "of 2,000 of another session"
     embedded.drop(name)
+
+
+async def test_what_is_learned_is_indexed_with_a_plan_made_while_there_was_little(embedded: Server) -> None:
+    name = embedded.create(TEMPLATE)
+    url = embedded.url(name, superuser=True)
+    async with plans(url, search_path="relay, extensions, public") as told:
+        await rows(told, SPACE)
+        await rows(told, LEARNED % (1, 1))
+        await rows(told, "vacuum")
+        for one in range(2, 10):
+            await rows(told, LEARNED % (one, one))
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("set session_replication_role = replica")
+            connection.execute("set search_path = relay")
+            connection.execute((LEARNED % (10, 2009)).encode())
+        told.told.clear()
+        await rows(told, LEARNED % (2010, 2010))
+        assert told.read()["memory"] < 5, "of 2,000"
+    embedded.drop(name)
+
+
+@pytest.mark.parametrize(
+    "forget",
+    ["select forget_together(array[%s], null, 2000)", "update memory set status = 'discarded' where id = %s"],
+)
+async def test_what_is_forgotten_leaves_the_queue_for_vectors_by_its_index(filled: str, forget: str) -> None:
+    async with plans(filled, search_path="relay, extensions, public") as told:
+        active = [row[0] for row in await rows(told, "select id from memory where status = 'active' limit 9")]
+        await rows(told, "truncate embed_due")
+        await rows(told, "vacuum embed_due")
+        for one in active[:8]:
+            await rows(told, forget % one)
+        await rows(told, "insert into embed_due (entry_id) select id from entry where kind = 'message' limit 1000")
+        told.told.clear()
+        await rows(told, forget % active[8])
+        assert told.read()["embed_due"] < 5, "of 1,000: the entry's reference is looked up with the first plan"
 
 
 async def test_versions_that_are_erased_leave_the_index_together(filled: str) -> None:
