@@ -213,7 +213,7 @@ $$;
 
 -- Handles a reply that corrects a transcript. If the message is the echo of the person's own recording, stores the new
 -- wording; safe to repeat. turn_id: the turn of the recording; last: nothing was said after it; answered: the turn with
--- the current answer. Null if the reply is an ordinary message.
+-- the current answer; marked: see relay_edit. Null if the reply is an ordinary message.
 create or replace function public.relay_correct(
     p_turn_id bigint, p_fence bigint, p_chat_id bigint, p_telegram_message_id bigint, p_text text)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -239,5 +239,6 @@ begin
             relay.words_in(corrected, true) || E'\n' || relay.words_in(corrected, false), E' \n'), corrected);
     end if;
     return jsonb_build_object('turn_id', said.turn_id, 'last', relay.is_last_said(said),
-        'answered', (relay.standing_answer(said)).id);
+        'answered', (relay.standing_answer(said)).id)
+        || relay.marked_message(to_jsonb(heard) || jsonb_build_object('user_id', said.user_id));
 end $$;

@@ -31,6 +31,17 @@ async def known(room: Listening) -> list[str]:
     return [content for (content,) in rows]
 
 
+async def test_the_markers_in_a_correction_count(room: Listening) -> None:
+    await room.speak("the boat is red")
+    await room.settled()
+    [echo, _] = room.mine()
+    await correct(room, echo, "##keepit0.80##the boat is blue##/keepit##, not the car")
+    marked = "select content, weight::float from keepit where removed_at is null"
+    assert await room.relay.sql(marked) == [("the boat is blue", 0.8)]
+    await correct(room, echo, "the boat is green")
+    assert await room.relay.sql(marked) == []
+
+
 async def test_a_correction_replaces_the_answer_and_its_memories(room: Listening) -> None:
     await room.speak("I live in Rome")
     await room.settled()

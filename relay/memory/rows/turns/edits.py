@@ -54,6 +54,8 @@ class Correction:
     """Nothing was said since."""
     answered: int | None
     """The turn whose answer to it is the current one."""
+    marked: MarkedMessage | None = None
+    """See `EditResult`."""
 
 
 @frozen

@@ -12,6 +12,7 @@ from relay.core.models import Attachment, Block, Incoming
 from relay.core.ports import Messenger
 from relay.media.reading import FileContents
 from relay.memory.claims import ClaimedTurn
+from relay.memory.contexts.markers import markers_in
 from relay.memory.rows.delivery import Request
 from relay.memory.rows.turns.edits import Correction
 from relay.memory.store import Store
@@ -93,4 +94,6 @@ async def correct_transcript(
         with contextlib.suppress(MessengerRefused):
             edit: Request = {"text": shown.text, "entities": shown.entities}
             await redraw(store, messenger, bot.id, chat_id, echo_id, edit)
+        if marked := done.marked:
+            await store.read_keepits(marked.message_id, marked.wording, turn.user_id, markers_in(marked.blocks))
     return done
