@@ -139,7 +139,7 @@ $$;
 
 -- Indexes sources of a kind (for a document: one part, or all with null). By indexes alone, see relay.reindex.
 create or replace function relay.enter(p_kind text, p_ids bigint[], p_parts integer[]) returns void
-language sql set search_path = relay, extensions, pg_temp set enable_seqscan = off as $$
+language sql set search_path = relay, extensions, pg_temp set enable_seqscan = off set jit = off as $$
     insert into entry as e (space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
         language, words, length, asks, dated, standing, digest)
     select f.space_id, p_kind, source.id, f.part, f.thread_id, f.session_id, f.role, f.user_id, f.name, f.label, f.tags,
@@ -162,9 +162,10 @@ $$;
 
 -- Updates the entries of one source (for a document: one part, or all). A long document's are built later; entries that
 -- must not be found any more are deleted at once. By indexes alone: their references are looked up, one by one, with a plan
--- that is kept, even if it was made while the queue for vectors was empty.
+-- that is kept, even if it was made while the queue for vectors was empty. (Before PostgreSQL 18, the cost of a scan that is
+-- off would have it compiled.)
 create or replace function relay.reindex(p_kind text, p_id bigint, p_part integer default null) returns void
-language plpgsql set search_path = relay, extensions, pg_temp set enable_seqscan = off as $$
+language plpgsql set search_path = relay, extensions, pg_temp set enable_seqscan = off set jit = off as $$
 declare
     later constant boolean := p_kind = 'part' and p_part is null
         and (select parts > 50 from document where id = p_id);
