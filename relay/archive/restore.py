@@ -102,7 +102,10 @@ async def hold(database: Database) -> AsyncIterator[Callable[[Awaitable[None]], 
             await work
 
     if not await take():
-        raise RestoreRefused(f"Another restore is under way, or was killed less than {HOLD_SECONDS} s ago.")
+        raise RestoreRefused(
+            f"Another restore is under way, or was killed less than {HOLD_SECONDS} s ago. Wait for it, or run this "
+            "again in a minute. Nothing was changed."
+        )
     try:
         yield keep_during
     finally:

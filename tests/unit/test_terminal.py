@@ -19,8 +19,9 @@ from relay.core.prompt_markup import make_request, mark_untrusted
 from relay.core.text import escape_sentence
 from relay.memory.claims import ClaimedTurn, ClaimResult
 from relay.memory.rows.turns.inbox import InboxRow
+from relay.runtime import storage
 from relay.surfaces.cli.terminal import conversation as chat
-from relay.surfaces.cli.terminal.desk import BOT
+from relay.surfaces.cli.terminal.desk import BOT, WAITING
 from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
 from relay.surfaces.telegram.formatting.format import format_preview, format_reply
@@ -125,6 +126,22 @@ async def test_a_line_that_nobody_answers_here_is_said_to_wait(
     await conversation_in(lane).say("Hello")
     assert lane.answered == []
     assert capsys.readouterr().out == f"{chat.BUSY}\n"
+
+
+async def test_a_line_says_that_it_waits_for_the_database(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(storage, "SLOW_SECONDS", 0.05)
+    lane = Lane()
+    intake = lane.intake
+
+    async def slow(*row: Any) -> tuple[list[ClaimedTurn], float]:
+        await asyncio.sleep(0.3)
+        return await intake(*row)
+
+    monkeypatch.setattr(lane, "intake", slow)
+    await conversation_in(lane).say("Hello")
+    assert (lane.answered, capsys.readouterr().err) == ([2], f"relay: {WAITING}\n")
 
 
 async def test_a_line_waits_for_no_worker_that_has_ended() -> None:

@@ -24,8 +24,9 @@ from relay.memory.rows.turns.inbox import InboxRow
 from relay.memory.store import Store
 from relay.runtime.runtime import Runtime, open_runtime
 from relay.runtime.services import make_services
+from relay.runtime.storage import say_if_slow
 from relay.surfaces.chat.turn_buttons import is_turn_button
-from relay.surfaces.cli.terminal.desk import BOT, HERE, Desk
+from relay.surfaces.cli.terminal.desk import BOT, HERE, WAITING, Desk
 from relay.surfaces.cli.terminal.keyboard import print_now, read_line
 from relay.surfaces.cli.terminal.messenger import Terminal
 from relay.surfaces.cli.terminal.once import load_embedder, seat_owner
@@ -114,7 +115,9 @@ class Conversation:
         received = decode_update({"update_id": self.terminal.next_id(), **update})
         # A line is never only the first part of a message.
         row = replace(sort_update(received, BOT, frozenset({self.user_id}), True), hold=0.0)
-        self.worker.accept(*await self.store.intake(BOT.id, [row], self.worker.free))
+        with say_if_slow(WAITING):
+            due = await self.store.intake(BOT.id, [row], self.worker.free)
+        self.worker.accept(*due)
         async with run_beside(self.worker.run()) as working, run_beside(self._wait_for_answer(row)) as answering:
             try:
                 await asyncio.wait([answering, working], return_when=asyncio.FIRST_COMPLETED)
