@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
-from relay.core.charge import Charge
 from relay.core.models import ModelRequest, Step
+from relay.core.spending.charge import Charge
 from relay.memory.preferences.attribution import Attributor, ask, observations
 from relay.memory.rows.turns.preferences import AttributionWork
 from relay.memory.spending.gate import Gate

@@ -29,12 +29,12 @@ from relay.conversation.tools.memory import OPEN_MEMORY, SEARCH_MEMORY, open_mem
 from relay.conversation.tools.reminders import REMINDER_TOOLS, ReminderTools
 from relay.conversation.tools.web import WEB
 from relay.core import metrics
-from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ContextTooLong, ModelError, ModelRefused
 from relay.core.frozen import as_json, frozen
 from relay.core.models import Block, Incoming, ModelMessage, ModelRequest, Reply
 from relay.core.ports import Sink
 from relay.core.prompt_markup import marked_name
+from relay.core.spending.charge import Charge
 from relay.media.attachment_reader import is_spoken
 from relay.memory.calls.base import encode_row
 from relay.memory.contexts.markers import markers_in

@@ -14,11 +14,11 @@ import structlog
 
 from relay.core.errors import SchemaError
 from relay.core.ports import Database, Embedder, Model
-from relay.core.prices import load as load_prices
 from relay.core.program import RELAY, read_version
 from relay.core.redaction import patterns, redact
 from relay.core.settings import Settings
 from relay.core.settings import load as load_settings
+from relay.core.spending.prices import load as load_prices
 from relay.memory import migrations
 from relay.memory.spending.budget import Budget
 from relay.runtime.clients import Clients, open_clients

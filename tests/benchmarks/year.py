@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import psycopg
 
 from relay.core.models import ModelRequest, Step
-from relay.core.prices import LISTED, Prices
+from relay.core.spending.prices import LISTED, Prices
 from relay.jobs.proactive import heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
 from relay.memory.proactive.looking import Limits, Lookout

@@ -11,7 +11,7 @@ import pytest
 from relay.conversation.turn import answer
 from relay.core.errors import EmptyAnswer, ModelAccountError, ModelRefused, StreamCut, TurnLost
 from relay.core.models import ModelRequest, Step
-from relay.core.prices import LISTED, Price, Prices
+from relay.core.spending.prices import LISTED, Price, Prices
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.spending.budget import Budget
 from relay.memory.spending.gate import Gate

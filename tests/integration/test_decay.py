@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relay.clients.offline import OfflineModel
-from relay.core.charge import Charge
+from relay.core.spending.charge import Charge
 from relay.memory.night import run as night_run
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.digest import Digests

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relay.core.models import ModelRequest, Step
-from relay.core.prices import Prices
+from relay.core.spending.prices import Prices
 from relay.jobs.proactive import growth_kind
 from relay.jobs.runner import Runner
 from relay.memory.night.asking import BatchModel

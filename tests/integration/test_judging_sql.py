@@ -567,7 +567,7 @@ async def test_the_question_of_a_replaced_answer_is_judged_again(driver: TurnDri
 
 
 async def test_judging_waits_while_the_budget_is_used_up(driver: TurnDriver, sql: Sql) -> None:
-    from relay.core.prices import Prices
+    from relay.core.spending.prices import Prices
 
     small = Small(Lisbon="Ada lives in Lisbon.")
     await driver.exchange(ADA, MOVED)

@@ -12,7 +12,7 @@ import pytest
 
 from relay.core.errors import NO_MODEL, ModelAccountError
 from relay.core.models import ModelRequest, Step
-from relay.core.prices import Prices
+from relay.core.spending.prices import Prices
 from relay.jobs.proactive import heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
 from relay.memory.proactive.looking import Limits, Lookout, explain_closed

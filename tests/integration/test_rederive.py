@@ -12,7 +12,7 @@ import pytest
 
 from relay.core.errors import BudgetUsedUp
 from relay.core.models import ModelRequest, Step
-from relay.core.prices import Price, Prices
+from relay.core.spending.prices import Price, Prices
 from relay.memory.contexts.markers import markers_in
 from relay.memory.rederivation.change import Change
 from relay.memory.rederivation.memories import Memories

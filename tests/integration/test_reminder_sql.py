@@ -12,7 +12,7 @@ from relay.clients.offline import OfflineModel
 from relay.commands.reminders.quiet import FOREVER
 from relay.conversation.tools.reminders import ReminderTools
 from relay.core.ports import Model
-from relay.core.prices import Prices
+from relay.core.spending.prices import Prices
 from relay.jobs.proactive import reminder_kind
 from relay.jobs.runner import Runner
 from relay.memory.proactive.looking import Limits, Lookout

@@ -15,7 +15,7 @@ from relay.commands.contexts.wish import Wish, read_tiers, read_wish
 from relay.commands.registry import ADMINS_ONLY
 from relay.core.errors import NO_MODEL, CommandRefused, ModelAccountError, ModelUnavailable
 from relay.core.models import File, Space
-from relay.core.prices import Price, Prices
+from relay.core.spending.prices import Price, Prices
 from relay.jobs.runner import Runner
 from relay.jobs.writing import MOST_FAILURES, compression_kind, summary_kind
 from relay.memory.spending.budget import Budget

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from relay.core.charge import Charge, Spending
 from relay.core.models import File, Space, Thread
+from relay.core.spending.charge import Charge, Spending
 from relay.memory.rows.choices import Choices
 from relay.memory.rows.delivery import PartResult
 from relay.memory.rows.turns.why import RecalledMemory, TokenUsage

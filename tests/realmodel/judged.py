@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from llama_cpp import LlamaGrammar
 
-from relay.core.charge import Charge
 from relay.core.models import ModelRequest, Step
+from relay.core.spending.charge import Charge
 from relay.memory.review.judging import Judge, ask_findings
 from relay.memory.review.readings import readings
 from relay.memory.rows.upkeep.judging import Batch

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Self
 
 from relay.clients.anthropic.client import Claude
-from relay.core.charge import Charge
 from relay.core.models import ModelRequest, Step
+from relay.core.spending.charge import Charge
 from tests.realmodel.server import RealModel, RecordedRequest
 
 WINDOW, PATIENCE = 4096, 600.0

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from relay.core.charge import Account, Charge, Spending
 from relay.core.errors import FileTooLarge, MessengerRefused
+from relay.core.spending.charge import Account, Charge, Spending
 
 
 class FakeLedger:

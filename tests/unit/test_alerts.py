@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.core.charge import ChargedUse
 from relay.core.errors import DatabaseUnavailable
-from relay.core.prices import Prices
+from relay.core.spending.charge import ChargedUse
+from relay.core.spending.prices import Prices
 from relay.jobs.watch import alerts, conditions
 from relay.jobs.watch.alerts import CALM, describe_incident, judge
 from relay.jobs.watch.conditions import (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from relay.core.charge import Charge
 from relay.core.models import ModelRequest, Step
+from relay.core.spending.charge import Charge
 from tests.attributed import Act, Rules, attributed, features, labelled, meant, score, table, turned
 
 

@@ -12,10 +12,10 @@ from datetime import datetime
 import pytest
 
 from relay.conversation.tools.web import WEB
-from relay.core.charge import Account, Charge, ChargedUse, Spending
 from relay.core.errors import BudgetUsedUp, ModelUnavailable
 from relay.core.models import Block, ModelRequest, Step
-from relay.core.prices import Price, Prices
+from relay.core.spending.charge import Account, Charge, ChargedUse, Spending
+from relay.core.spending.prices import Price, Prices
 from relay.memory.spending.budget import NOTHING, Budget, Spent
 from relay.memory.spending.gate import Gate
 from tests.standins.fakes import FakeLedger

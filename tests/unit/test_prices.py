@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relay.core.charge import Spending
 from relay.core.errors import SettingsError
-from relay.core.prices import Prices, load
+from relay.core.spending.charge import Spending
+from relay.core.spending.prices import Prices, load
 from relay.memory.spending.budget import Budget, Spent, Tally
 
 BERLIN = ZoneInfo("Europe/Berlin")

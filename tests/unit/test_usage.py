@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from relay.commands.session.usage import MOST_DAYS, UsageReport, Used, by_model, by_work, day_starts, sum_up
-from relay.core.prices import LISTED, Prices, format_dollars
+from relay.core.spending.prices import LISTED, Prices, format_dollars
 from relay.core.text import format_tokens
 from relay.memory.rows.usage import DailyUse
 from relay.surfaces.chat.session.chart import BAR, LINE, PAPER, round_up, usage_chart

@@ -11,7 +11,7 @@ import pytest
 
 from relay.commands.history.why import add_cost
 from relay.core.errors import NotAllowed
-from relay.core.prices import Prices
+from relay.core.spending.prices import Prices
 from relay.memory.calls.base import decode_row
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.changes import MemoryChange

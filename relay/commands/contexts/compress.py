@@ -14,10 +14,10 @@ from relay.commands.contexts.wish import Wish, settings_for
 from relay.commands.history.sessions import session_named
 from relay.commands.memory.access import may_switch, require_switch
 from relay.commands.registry import command, operation
-from relay.core.charge import Charge
 from relay.core.errors import NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
+from relay.core.spending.charge import Charge
 from relay.memory.contexts.pieces import divide, estimate, spans, two_digits
 from relay.memory.contexts.settings import CompressionSettings, read_settings
 from relay.memory.rows.contexts.compression import MarkerFate, SessionOutline

@@ -7,11 +7,11 @@ from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
-from relay.core.charge import Charge
 from relay.core.errors import CommandRefused, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, SUMMARY_TOKENS
 from relay.core.prompt_markup import estimate_tokens
+from relay.core.spending.charge import Charge
 from relay.memory.rows.sessions import SummaryInUse, SummaryPage
 from relay.memory.writing.summaries import LEAST_MESSAGES
 

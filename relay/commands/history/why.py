@@ -10,7 +10,7 @@ from relay.commands.registry import command, operation
 from relay.core.errors import NotAllowed, NotFound, require_found
 from relay.core.frozen import frozen
 from relay.core.models import Space, Thread
-from relay.core.prices import Prices
+from relay.core.spending.prices import Prices
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.proactive.reminders import Unasked
 from relay.memory.rows.turns.preferences import Preference

@@ -7,11 +7,11 @@ from relay.commands.history.why import NO_ANSWER_YET, NOT_AN_ANSWER
 from relay.commands.preferences.preferences import list_preferences
 from relay.commands.registry import command
 from relay.conversation.preference_layer import preference_layer
-from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, CommandRefused, EmptyAnswer, ModelError
 from relay.core.frozen import frozen
 from relay.core.models import Step
 from relay.core.prompt_markup import cut_to_tokens, make_request, mark_untrusted
+from relay.core.spending.charge import Charge
 from relay.memory.intents import read_words
 from relay.memory.rows.memories import KeepableMessage
 

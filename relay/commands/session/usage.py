@@ -9,7 +9,7 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.errors import OutOfRange
 from relay.core.frozen import frozen
-from relay.core.prices import Prices
+from relay.core.spending.prices import Prices
 from relay.memory.rows.usage import DailyUse
 
 DAYS, MOST_DAYS = 14, 90

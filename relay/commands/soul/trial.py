@@ -11,11 +11,11 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only
 from relay.commands.soul.soul import NO_DRAFT
 from relay.conversation.prompt import build_prompt
-from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, CommandRefused, ModelError
 from relay.core.frozen import frozen
 from relay.core.models import Incoming, ModelRequest, Thread
 from relay.core.prompt_markup import text_block
+from relay.core.spending.charge import Charge
 from relay.memory.calls.turn import TOKEN_CHARACTERS
 from relay.memory.intents import process_intents
 from relay.memory.rows.found import FoundEntry

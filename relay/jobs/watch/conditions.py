@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from relay.core.charge import ChargedUse
 from relay.core.errors import ModelAccountError, ModelMisconfigured, OutOfCredit, PollConflict
 from relay.core.frozen import frozen
-from relay.core.prices import format_dollars
 from relay.core.private_files import least_free
+from relay.core.spending.charge import ChargedUse
+from relay.core.spending.prices import format_dollars
 from relay.core.text import pluralize
 from relay.memory.rows.operations import Readings
 from relay.memory.spending.budget import WARN, Budget

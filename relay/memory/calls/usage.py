@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from relay.core.charge import Account, Charge, ChargedUse, Spending
 from relay.core.models import Space, Thread
+from relay.core.spending.charge import Account, Charge, ChargedUse, Spending
 from relay.memory.calls.base import Calls, rpc
 from relay.memory.rows.turns.why import Explanation
 from relay.memory.rows.usage import DailyUse, SaidAnswer, ToolCall

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Generic
 
-from relay.core.charge import Charge
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import make_request
+from relay.core.spending.charge import Charge
 from relay.memory.answers import InvalidAnswer, read_rows
 from relay.memory.calls.base import Row
 from relay.memory.derivations.derivation import Derivation

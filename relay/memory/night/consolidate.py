@@ -11,10 +11,10 @@ from typing import Literal
 
 from pydantic import StrictInt
 
-from relay.core.charge import Charge
 from relay.core.frozen import frozen
 from relay.core.limits import MERGED_FACT_LENGTH
 from relay.core.prompt_markup import neutralize_markup
+from relay.core.spending.charge import Charge
 from relay.memory.answers import InvalidAnswer, Text
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents

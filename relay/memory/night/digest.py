@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from relay.core.charge import Charge
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prompt_markup import neutralize_markup
+from relay.core.spending.charge import Charge
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.run import decay_told, work_through

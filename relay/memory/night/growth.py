@@ -12,10 +12,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from relay.core.charge import Charge
 from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
 from relay.core.prompt_markup import estimate_tokens, mark_untrusted
+from relay.core.spending.charge import Charge
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
 from relay.memory.night.asking import BatchModel

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import structlog
 
-from relay.core.charge import Charge
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
+from relay.core.spending.charge import Charge
 from relay.core.text import pluralize
 from relay.memory.rows.upkeep.digest import Decayed
 from relay.memory.rows.upkeep.night import NightSpace, PhaseResult

@@ -15,11 +15,11 @@ from typing import Literal, get_args
 
 import structlog
 
-from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, ModelRefused
 from relay.core.frozen import frozen
 from relay.core.models import Step, list_tool
 from relay.core.prompt_markup import make_request, mark_untrusted
+from relay.core.spending.charge import Charge
 from relay.memory.answers import InvalidAnswer, read_rows
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.preferences.estimate import Contrast, estimate

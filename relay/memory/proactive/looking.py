@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from relay.core.charge import Charge
 from relay.core.errors import ModelRefused
 from relay.core.frozen import frozen
 from relay.core.models import Block, ModelMessage, ModelRequest, Step, ToolDefinition, make_tool
-from relay.core.prices import Prices, format_dollars
 from relay.core.prompt_markup import cut_to_tokens, mark_untrusted, text_block
+from relay.core.spending.charge import Charge
+from relay.core.spending.prices import Prices, format_dollars
 from relay.memory.answers import InvalidAnswer, Words, read_input
 from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.intents import process_intents

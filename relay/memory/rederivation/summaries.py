@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
-from relay.core.charge import Charge
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
+from relay.core.spending.charge import Charge
 from relay.memory.rederivation.change import Change, Estimate, Step, run_each
 from relay.memory.rows.upkeep.writing import DerivedSummary
 from relay.memory.writing.summaries import (

@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import structlog
 
-from relay.core.charge import Charge
 from relay.core.errors import (
     ContextTooLong,
     EmbedderUnavailable,
@@ -25,6 +24,7 @@ from relay.core.models import Step, ToolDefinition
 from relay.core.ports import Embedder
 from relay.core.prompt_markup import make_request
 from relay.core.retry import RetryPolicy
+from relay.core.spending.charge import Charge
 from relay.memory.answers import InvalidAnswer
 from relay.memory.calls.memory.search import vector_text
 from relay.memory.derivations.derivation import Input, make_derivation

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import structlog
 
-from relay.core.charge import Charge
 from relay.core.errors import RelayError
 from relay.core.models import Space
+from relay.core.spending.charge import Charge
 from relay.memory.review.judging import Judge, decisions, near_to
 from relay.memory.rows.upkeep.judging import StatedFact
 

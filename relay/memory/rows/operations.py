@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from relay.core.charge import ChargedUse
 from relay.core.frozen import frozen
+from relay.core.spending.charge import ChargedUse
 from relay.memory.rows.status import ParkedJobs
 
 

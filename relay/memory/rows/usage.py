@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.core.frozen import frozen
 from relay.core.models import Space
-from relay.core.prices import ModelUse
+from relay.core.spending.prices import ModelUse
 
 
 @frozen

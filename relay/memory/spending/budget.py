@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, tzinfo
 
-from relay.core.charge import ChargedUse, Spending
 from relay.core.errors import SettingsError
 from relay.core.frozen import frozen
-from relay.core.prices import Prices, format_dollars
+from relay.core.spending.charge import ChargedUse, Spending
+from relay.core.spending.prices import Prices, format_dollars
 
 WARN = 0.8
 """The share of a budget at which people are warned."""

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
 
-from relay.core.charge import Charge
 from relay.core.errors import BudgetUsedUp, ModelUnavailable, RelayError, StreamCut
 from relay.core.frozen import as_json
 from relay.core.models import ModelRequest, Step
 from relay.core.ports import Model
 from relay.core.prompt_markup import estimate_tokens
+from relay.core.spending.charge import Charge
 from relay.core.tasks import cancel
 from relay.media.extraction import image_tokens
 from relay.media.media_cost import PAGE_TOKENS

@@ -6,11 +6,11 @@ import contextlib
 import math
 from collections.abc import Sequence
 
-from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, EmptyAnswer
 from relay.core.frozen import frozen
 from relay.core.models import Step, list_tool
 from relay.core.prompt_markup import estimate_tokens, make_request, shorten_longest
+from relay.core.spending.charge import Charge
 from relay.memory.answers import InvalidAnswer, Number, Text, Words, read_rows
 from relay.memory.contexts.pieces import Piece, Stretch
 from relay.memory.contexts.sentences import cut_to_sentences, cut_to_words

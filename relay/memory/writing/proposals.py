@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import structlog
 
-from relay.core.charge import Charge
 from relay.core.errors import RelayError
 from relay.core.models import Space
 from relay.core.prompt_markup import cut_to_tokens, make_request, mark_untrusted
+from relay.core.spending.charge import Charge
 from relay.memory.intents import CONTENT_LENGTH, read_words
 from relay.memory.writing.summaries import Summariser
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 
-from relay.core.charge import Charge
 from relay.core.errors import ContextTooLong, EmptyAnswer
 from relay.core.frozen import frozen
 from relay.core.limits import MARKED_TOKENS, SUMMARY_TOKENS
@@ -22,6 +21,7 @@ from relay.core.prompt_markup import (
     neutralize_markup,
     shorten_longest,
 )
+from relay.core.spending.charge import Charge
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import read_words

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from relay.core.charge import Charge
 from relay.core.errors import EmptyAnswer
 from relay.core.limits import TOPIC_LENGTH, WRITTEN_TITLE_LENGTH
 from relay.core.models import Step
 from relay.core.prompt_markup import make_request
+from relay.core.spending.charge import Charge
 from relay.memory.intents import read_words
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.writing.summaries import Summariser, format_message

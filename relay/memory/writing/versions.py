@@ -6,9 +6,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
-from relay.core.charge import Charge
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
+from relay.core.spending.charge import Charge
 from relay.memory.contexts.extract import extract, squeeze
 from relay.memory.contexts.pieces import Stretch, divide, sort_rows, spans, stretches
 from relay.memory.contexts.settings import CompressionSettings, read_settings

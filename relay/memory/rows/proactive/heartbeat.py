@@ -7,8 +7,8 @@ from datetime import datetime, tzinfo
 from html import unescape
 from zoneinfo import ZoneInfo
 
-from relay.core.charge import ChargedUse
 from relay.core.frozen import frozen
+from relay.core.spending.charge import ChargedUse
 from relay.memory.rows.proactive.reminders import Reminder
 from relay.memory.rows.upkeep.digest import DayMessage, DigestDay, DigestPlace
 

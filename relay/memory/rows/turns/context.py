@@ -9,9 +9,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, TypeAdapter
 
-from relay.core.charge import ChargedUse
 from relay.core.frozen import frozen
 from relay.core.models import Block, ReplyTo
+from relay.core.spending.charge import ChargedUse
 from relay.memory.rows.choices import StoredChoices
 from relay.memory.rows.contexts.composition import ComposedRow
 from relay.memory.rows.proactive.reminders import ShownIntent

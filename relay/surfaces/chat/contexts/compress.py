@@ -13,7 +13,7 @@ from relay.commands.contexts.wish import Wish, read_wish
 from relay.core.errors import CommandRefused
 from relay.core.frozen import frozen
 from relay.core.models import Button, Rows
-from relay.core.prices import format_dollars
+from relay.core.spending.prices import format_dollars
 from relay.core.text import escape_markdown, parse_number, pluralize, shorten
 from relay.memory.contexts.settings import CompressionSettings, KeepitMode, Level, Method, Model, Preset, read_settings
 from relay.surfaces.chat.context import ChatContext

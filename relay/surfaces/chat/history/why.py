@@ -9,7 +9,7 @@ from datetime import tzinfo
 from relay.commands.history.why import explain_turn, forget_fact, read_tool_call
 from relay.commands.history.why import why as explain_answer
 from relay.core.models import Button
-from relay.core.prices import format_dollars
+from relay.core.spending.prices import format_dollars
 from relay.core.text import escape_markdown, pluralize, shorten
 from relay.memory.derivations import artefacts
 from relay.memory.rows.turns.record import PromptRecord

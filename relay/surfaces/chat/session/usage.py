@@ -9,7 +9,7 @@ from datetime import date
 from relay.commands.session.usage import DAYS, UNASKED, BudgetUsed, UsageReport, Used, WorkUsed
 from relay.commands.session.usage import usage as usage_command
 from relay.core.models import File
-from relay.core.prices import AS_OF, format_dollars
+from relay.core.spending.prices import AS_OF, format_dollars
 from relay.core.text import escape_markdown, format_tokens, parse_number, pluralize
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import shows

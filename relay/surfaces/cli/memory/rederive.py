@@ -16,8 +16,8 @@ from rich.text import Text
 from relay.core.errors import RelayError, WrongArgument
 from relay.core.frozen import frozen
 from relay.core.models import Space
-from relay.core.prices import format_dollars
 from relay.core.settings import Settings
+from relay.core.spending.prices import format_dollars
 from relay.core.text import pluralize
 from relay.memory.preferences.attribution import Attributor
 from relay.memory.rederivation.attributions import Attributions
