@@ -390,6 +390,8 @@ class Walk:
             return self.random.choice(
                 ["", "edit", f"set {self._phrase()}", self._phrase(), "history", "restore 1", "clear"]
             )
+        if name == "two":
+            return ""  # words are refused, and no answers are written
         number = str(self.random.randrange(1, 40))
         word = re.sub(r"\W", "", self._heard(user)) or self.random.choice(COMMON)
         fresh = f"{self._phrase()} {' '.join(self._fresh())}"
