@@ -199,9 +199,10 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select lower(left(substring(p_name from '\w+'), 60))
 $$;
 
--- Applies pending changes to word counts. One process at a time; concurrent callers leave it to the next run.
+-- Applies pending changes to word counts. One process at a time; concurrent callers leave it to the next run. By indexes
+-- alone, see relay.reindex.
 create or replace function relay.add_up_words(p_limit integer) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
+language plpgsql set search_path = relay, extensions, pg_temp set enable_seqscan = off set jit = off as $$
 begin
     if not pg_try_advisory_xact_lock(hashtext('relay.lexeme')) then
         return;

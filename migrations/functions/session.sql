@@ -303,16 +303,22 @@ end $$;
 create or replace function public.relay_sweep_private(p_idle_hours integer) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
+    place record;
     own thread;
     ended bigint;
 begin
     delete from erasure where status = 'preview' and created_at < now() - interval '15 minutes';
-    for own in
+    for place in
         select t.* from thread t join session s on s.id = t.session_id
         where s.private and s.ended_at is null and t.last_at < now() - make_interval(hours => p_idle_hours)
-        order by t.id limit 20 for no key update of t skip locked
+        order by t.id limit 20
     loop
-        perform relay.end_private(own);
+        perform relay.hold_off_record(place.chat_id, place.topic_id);
+        select t.* into own from thread t where t.id = place.id and t.last_at = place.last_at
+        for no key update skip locked;
+        if found then
+            perform relay.end_private(own);
+        end if;
     end loop;
     for ended in
         select id from session where private and ended_at is not null and erased_at is null order by id limit 20

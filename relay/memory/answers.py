@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, StrictInt, TypeAdapter, ValidationError
@@ -34,38 +34,45 @@ class InvalidAnswer(EmptyAnswer):
 
 
 def read_rows(
-    step: Step, row: type[Row], tool: ToolDefinition | None = None, *, skip: bool = False, cut: bool = False
+    step: Step,
+    row: type[Row],
+    tool: ToolDefinition | None = None,
+    *,
+    most: int | None = None,
+    skip: bool = False,
+    cut: bool = False,
 ) -> list[Row]:
-    """Returns the rows that a model gave to a tool made by `list_tool`, or wrote as a list. Ignores unknown fields.
-    `skip`: leaves out rows that don't fit, unless none does. `cut`: the answer may be cut off. Raises `ModelRefused`
-    for a refusal, and `InvalidAnswer`."""
-    name = tool["input_schema"]["required"][0] if tool else ""
-    found = (one.get(name) if isinstance(one, dict) else one for one in _answers(step, tool, cut))
-    listed = next((one for one in found if isinstance(one, list)), None)
-    if listed is None:
+    """Returns the rows that a model gave to a tool made by `list_tool`; without a tool, of the list that it wrote.
+    Ignores unknown fields. `most`: how many rows are read. `skip`: leaves out rows that don't fit, unless none does.
+    `cut`: the answer may be cut off. Raises `ModelRefused` for a refusal, and `InvalidAnswer`."""
+    found = _find(step, tool, cut)
+    if tool and isinstance(found, dict):
+        found = found.get(tool["input_schema"]["required"][0])
+    if not isinstance(found, list):
         raise InvalidAnswer("it holds no list")
-    return _decode(row, listed, skip)
+    return _decode(row, found[:most], skip)
 
 
 def read_input(step: Step, row: type[Row], tool: ToolDefinition) -> Row:
     """Returns a tool's input. Raises as `read_rows` does."""
-    return _decode(row, [next(_answers(step, tool), None)])[0]
+    return _decode(row, [_find(step, tool)])[0]
 
 
-def _answers(step: Step, tool: ToolDefinition | None, cut: bool = False) -> Iterator[Any]:
-    """Yields what may be the answer: the tool's input, then the object and the list in the text. Servers without forced
-    tools write these, also in a code fence or among words."""
+def _find(step: Step, tool: ToolDefinition | None, cut: bool = False) -> Any:
+    """Returns the input of a tool, or else the object in the text: servers without forced tools write one, also in a
+    code fence or among words. Without a tool, returns the list in the text. None: there is none."""
     if step.stop_reason == "refusal":
         raise ModelRefused()
     if step.stop_reason in CUT_OFF and not cut:
         raise InvalidAnswer("it was cut off")
     for block in step.blocks:
         if tool and block.get("type") == "tool_use" and block.get("name") == tool["name"]:
-            yield storable(block.get("input"))
+            return storable(block.get("input"))
     text = "".join(str(block.get("text") or "") for block in step.blocks if block.get("type") == "text")
-    for opening, closing in ("{}", "[]"):
-        with contextlib.suppress(ValueError, RecursionError):
-            yield storable(json.loads(text[text.find(opening) : text.rfind(closing) + 1]))
+    opening, closing = "{}" if tool else "[]"
+    with contextlib.suppress(ValueError, RecursionError):
+        return storable(json.loads(text[text.find(opening) : text.rfind(closing) + 1]))
+    return None
 
 
 def _decode(row: type[Row], listed: Iterable[Any], skip: bool = False) -> list[Row]:

@@ -377,22 +377,6 @@ async def test_an_unclear_model_result_is_requested_once_more(driver: TurnDriver
     assert (await night(store, model))["consolidate"]["left"] == 1
 
 
-class Sloppy(Small):
-    """A small model whose lists have a row that is none."""
-
-    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> Step:
-        step = await super().reply(request, on_text)
-        step.blocks[0]["text"] = step.blocks[0]["text"].replace("[", '["hm", ', 1)
-        return step
-
-
-async def test_of_a_second_answer_that_is_partly_wrong_the_right_part_is_used(driver: TurnDriver, store: Store) -> None:
-    await taught(driver, "Ada lives in Lisbon", "Ada lives in Lisbon since May")
-    model = Sloppy()
-    assert (await night(store, model))["consolidate"]["merged"] == 1
-    assert model.requests[0] == model.requests[1], "the first answer must not be used"
-
-
 async def test_a_digest_contains_only_its_own_space_and_nothing_off_the_record(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:

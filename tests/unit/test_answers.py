@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from relay.core.errors import ModelRefused
 from relay.core.frozen import frozen
 from relay.core.models import Step, list_tool
 from relay.memory.answers import InvalidAnswer, read_rows
+from relay.memory.night.asking import AnswerList
+from relay.memory.night.consolidate import Verdict
+from relay.memory.night.digest import DigestTopic
+from relay.memory.night.growth import Proposal
 from relay.memory.proactive.looking import NOTIFY, NotifyInput, answer_of
 from tests.judging import called
 
@@ -31,11 +37,17 @@ def said(text: str, stop_reason: str = "end_turn") -> Step:
         'Here it is:\n[{"a": 1}]\nDone.',
         '```json\n[{"a": 1, "more": [null]}]\n```',
         'I hope {this} helps: [{"a": 1}]',
-        '{"notes": [{"a": 1}]}',
     ],
 )
-def test_rows_are_found_inside_other_text(text: str) -> None:
-    assert read_rows(said(text), Note) == read_rows(said(text), Note, TOOL) == [Note(1)]
+def test_a_list_is_found_inside_other_text(text: str) -> None:
+    assert read_rows(said(text), Note) == [Note(1)]
+    with pytest.raises(InvalidAnswer):  # it may be quoted
+        read_rows(said(text), Note, TOOL)
+
+
+@pytest.mark.parametrize("text", ['{"notes": [{"a": 1}]}', 'Here it is:\n```json\n{"notes": [{"a": 1}]}\n```'])
+def test_a_tools_input_is_found_inside_other_text(text: str) -> None:
+    assert read_rows(said(text), Note, TOOL) == [Note(1)]
 
 
 def test_rows_under_a_name_are_found_beside_other_lists() -> None:
@@ -58,9 +70,16 @@ def test_rows_that_do_not_fit_can_be_left_out_unless_none_fits() -> None:
         read_rows(said('[1, {"a": "x"}]'), Note, skip=True)
 
 
-def test_the_text_counts_if_a_tools_input_has_no_list() -> None:
-    step = called(TOOL, {})
-    assert read_rows(Step([*step.blocks, *said('[{"a": 1}]').blocks], "tool_use", {}, "small"), Note, TOOL) == [Note(1)]
+@pytest.mark.parametrize("given", [{}, {"kind": "fact", "evidence": []}, {"notes": None, "rejected": [{"a": 1}]}])
+def test_a_tool_that_was_called_is_the_answer(given: Any) -> None:
+    step = called(TOOL, given)
+    for besides in ("", '[{"a": 1}]', '{"notes": [{"a": 1}]}'):
+        with pytest.raises(InvalidAnswer):
+            read_rows(Step([*step.blocks, *said(besides).blocks], "tool_use", {}, "small"), Note, TOOL)
+
+
+def test_rows_beyond_the_most_are_not_read() -> None:
+    assert read_rows(said('[{"a": 1}, 2]'), Note, most=1) == [Note(1)]
 
 
 def test_a_refusal_and_an_answer_that_was_cut_off_are_told_apart() -> None:
@@ -86,9 +105,26 @@ class Words:
         ({"send": True, "text": "Hi"}, NotifyInput(True, "Hi")),
         ({"send": "true", "text": 5, "more": 1}, NotifyInput(True, "5")),
         ({"send": "false", "text": "Hi"}, NotifyInput(False, "Hi")),
+        ({"send": " None.", "text": "Hi"}, NotifyInput(False, "Hi")),
         ({"send": None, "text": None, "unsure": 1}, NotifyInput(unsure=True)),
         ([], NotifyInput()), ("x", NotifyInput()), (None, NotifyInput()),
     ],
 )  # fmt: skip
 def test_a_check_says_something_only_if_the_model_means_to(given: Any, read: NotifyInput) -> None:
     assert answer_of(called(NOTIFY, given)) == read
+
+
+@pytest.mark.parametrize(
+    ("row", "kept", "read"),
+    [
+        (Verdict, {"pair": 1, "verdict": "different"}, Verdict(1, "different")),
+        (DigestTopic, {"topic": "Tea", "points": ["Green."]}, DigestTopic("Tea", ("Green.",))),
+        (
+            Proposal,
+            {"text": "Be brief.", "because": ["k1"], "replaces": None, "more": 1},
+            Proposal("Be brief.", ("k1",)),
+        ),
+    ],
+)
+def test_an_answer_kept_by_an_earlier_version_is_read(row: Any, kept: Any, read: object) -> None:
+    assert TypeAdapter(AnswerList[row]).validate_json(json.dumps({"list": [kept]})).list == [read]

@@ -42,22 +42,22 @@ class BatchModel:
         words: tuple[str, str],
         most_tokens: int,
         row: type[Row],
-        check: Callable[[list[Row]], list[Row]],
+        check: Callable[[list[Row]], list[Row]] = list,
+        most: int | None = None,
     ) -> list[Row]:
         """Returns what `check` makes of the rows in the answer to `words` (system, user), charged to the space unless
-        `charge` names who pays. `check` raises `InvalidAnswer` for an invalid answer. That is retried once; of the
-        second answer, rows that don't fit are left out. Raises the model's errors, including `InvalidAnswer`, and
-        `BudgetUsedUp`."""
+        `charge` names who pays. `most`: how many rows are read. `check` raises `InvalidAnswer` for an invalid answer,
+        which is retried once. Raises the model's errors, including `InvalidAnswer`, and `BudgetUsedUp`."""
         request = make_request(self.model_name, *words, most_tokens, form=True)
 
-        async def ask(skip: bool) -> AnswerList[Row]:
+        async def ask() -> AnswerList[Row]:
             step = await self.gate.ask(request, replace(charge, space_id=space_id), MODEL_SECONDS)
-            return AnswerList(check(read_rows(step, row, skip=skip, cut=True)))
+            return AnswerList(check(read_rows(step, row, most=most, cut=True)))
 
         async def make() -> AnswerList[Row]:
             try:
-                return await ask(skip=False)
+                return await ask()
             except InvalidAnswer:
-                return await ask(skip=True)
+                return await ask()
 
         return list((await get_or_make(self.store, space_id, derivation, AnswerList[row], make)).list)  # type: ignore[valid-type]

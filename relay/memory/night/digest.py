@@ -97,7 +97,14 @@ async def write_digest(batch: BatchModel, day: DigestDay, user_id: int | None = 
     async with batch.gate.lock_for(f"digest {day.space_id}"):
         derivation = derivation_of(batch, day)
         found = await batch.answer(
-            day.space_id, Charge("digest", user_id), derivation, words, MOST_TOKENS, DigestTopic, shorten_topics
+            day.space_id,
+            Charge("digest", user_id),
+            derivation,
+            words,
+            MOST_TOKENS,
+            DigestTopic,
+            shorten_topics,
+            most=MOST_TOPICS,
         )
     return tuple(found)
 

@@ -93,9 +93,7 @@ async def propose(gardener: Gardener, work: GrowthWork) -> Proposal | None:
     words = (GROW, material(work, notes))
     own = work.growth
     charge = Charge("growth", own.user_id)
-    rows = await gardener.batch.answer(
-        own.space_id, charge, derivation, words, MOST_TOKENS, Proposal, lambda rows: rows[:1]
-    )
+    rows = await gardener.batch.answer(own.space_id, charge, derivation, words, MOST_TOKENS, Proposal, most=1)
     return next((row for row in rows if fits(row, work, notes) and not is_known(row, work.ideas)), None)
 
 

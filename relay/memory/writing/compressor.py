@@ -207,7 +207,8 @@ def read(step: Step, messages: int) -> tuple[WrittenRow, ...]:
     and the answer wasn't cut off."""
     rows: list[WrittenRow] = []
     with contextlib.suppress(InvalidAnswer):
-        for row in read_rows(step, CompressedRow, TOOL, skip=True, cut=True):
+        called = any(block.get("type") == "tool_use" for block in step.blocks)
+        for row in read_rows(step, CompressedRow, TOOL if called else None, skip=True, cut=True):
             through = messages if row.through is None else row.through
             through = min(messages, max(through, rows[-1].through if rows else 1))
             if text := process_intents(row.text).text.strip():

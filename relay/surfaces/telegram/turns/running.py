@@ -21,6 +21,8 @@ class RunningTurn:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     join: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a late message belongs to the turn."""
+    closed: bool = False
+    """A late message could not be absorbed, so no other joins."""
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -31,6 +33,10 @@ class RunningTurn:
     def albums(self) -> set[str]:
         """The albums that the turn has parts of."""
         return {message_of(update).media_group_id for update in updates_of(self.turn)} - {""}
+
+    def has(self, message_id: int) -> bool:
+        """Whether the turn answers a message."""
+        return any(message_of(update).message_id == message_id for update in updates_of(self.turn))
 
 
 class RunningTurns:
@@ -69,7 +75,7 @@ class RunningTurns:
         """Lets a message join a turn that it directly follows and that began at most `within` seconds ago. Returns
         whether it joined. `album`: joins only a turn with parts of it."""
         run = next((one for one in self._list_in(chat_id, topic_id) if one.turn.kind != "control"), None)
-        if run is None or run.turn.user_id != user_id or time.monotonic() - run.started > within:
+        if run is None or run.closed or run.turn.user_id != user_id or time.monotonic() - run.started > within:
             return False
         if album not in run.albums if album else not 0 < message_id - run.last_message_id <= 2:
             return False

@@ -118,7 +118,9 @@ class TurnRunner:
             except TurnUndone as error:
                 log.warning("turn starts over", error=str(error))
             run.join.clear()
+            last = run.last_message_id
             run.turn = turn = await self.engine.store.absorb(turn)
+            run.closed = not run.has(last)
             if turn.status == "answered":
                 return await self._deliver(turn, await self._load_parts(turn, understood.place), run.stop, readers)
 
