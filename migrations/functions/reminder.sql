@@ -182,12 +182,13 @@ begin
     return relay.reminder_json(own);
 end $$;
 
--- Holds back all unasked messages in a space until p_until; null: no longer.
+-- Holds back all unasked messages in a space until p_until; null: no longer. Waits for those that are being queued: they
+-- hold the space's key.
 create or replace function public.relay_quiet(p_space jsonb, p_until timestamptz) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.ensure_space(p_space);
-    was constant timestamptz := (select quiet_until from space where id = own for no key update);
+    was constant timestamptz := (select quiet_until from space where id = own for update);
     place record;
 begin
     update space set quiet_until = p_until where id = own;

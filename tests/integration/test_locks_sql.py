@@ -276,13 +276,23 @@ async def test_the_end_of_a_session_waits_for_no_preview_that_is_locked(
     await other.rollback()
 
 
+async def test_an_unasked_message_that_is_being_queued_is_held_back_by_quiet(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    begun = await driver.exchange(ADA, "hello")
+    message = {"chat_id": ADA, "user_id": ADA, "space_id": begun.context.space_id, "payload": {}, "key": "digest 1"}
+    await other.execute("select relay_enqueue(%s, %s)", (BOT.id, json.dumps([message])))
+    async with waiting(other, store.quiet(private(ADA), "infinity")):
+        pass
+    assert await sql("select not_before::text from outbox where dedupe_key = 'digest 1'") == [("infinity",)]
+
+
 @pytest.mark.parametrize(
     ("table", "call"),
     [
         ("turn", "relay_choose_answer(private(1001), 1001, id, 'a') from turn"),
         ("turn", "relay_forget_shown(id, 1001, false, false) from turn"),
         ("session", "make_version(id, 1001, '{\"sessionDistance\": 1}') from session"),
-        ("space", "relay_quiet(private(1001), null)"),
         ("space", "relay_reset_preferences(private(1001), 1001, 0)"),
         ("thread", "turn_page(id) from thread"),
         ("thread", "relay_import_finish(id) from space"),
