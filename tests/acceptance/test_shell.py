@@ -86,8 +86,8 @@ async def test_people_are_admitted_and_revoked_with_arguments(tmp_path: Path) ->
         roles = {one["user_id"]: one["role"] for one in (await shell.json("users", "--json"))["people"]}
         assert roles == {OWNER: "admin", 3331: "user", 3332: "user"}
         assert "can't use me any more" in await shell("revoke", "3331", "--yes")
-        for words in (("revoke",), ("revoke", "99", "--yes")):
-            shown = await shell(*words, code=1)
+        for code, words in ((2, ("revoke",)), (1, ("revoke", "99", "--yes"))):
+            shown = await shell(*words, code=code)
             assert "relay revoke and their id or @name. relay users lists everyone." in shown
             assert "reply" not in shown
         again = await shell("revoke", "3331", "--yes", code=1)

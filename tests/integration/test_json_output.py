@@ -80,11 +80,11 @@ def test_programs_report_feedback_and_read_the_resulting_preferences(relay: Any)
     ]  # fmt: skip
     assert relay("preferences", "show", "1")[1]["evidence"][0]["source"] == "cli"
     assert relay("preferences", "forget", "emoji")[1]["forgotten"][0]["pattern"] == "emoji"
-    for words, sentence in [
-        (("--kind", "thumbs"), "Name the turn"),
-        (("--kind", "thumbs", "--turn", "812"), "isn't an answer to you"),
-        (("--kind", "dance", "--turn", "1"), "I don't know the kind of feedback"),
-        (("--kind", "compare", "--turn", "1"), "the other answer"),
+    for ends, words, sentence in [
+        (2, ("--kind", "thumbs"), "Name the turn"),
+        (1, ("--kind", "thumbs", "--turn", "812"), "isn't an answer to you"),
+        (2, ("--kind", "dance", "--turn", "1"), "I don't know the kind of feedback"),
+        (2, ("--kind", "compare", "--turn", "1"), "the other answer"),
     ]:
         code, refused = relay("preferences", "signal", *words)
-        assert (code, sentence in refused["error"]) == (1, True), refused
+        assert (code, sentence in refused["error"]) == (ends, True), refused

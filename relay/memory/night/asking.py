@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Generic
 
 from relay.core.frozen import frozen
-from relay.core.prompt_markup import make_request
+from relay.core.models import ModelRequest
 from relay.core.spending.charge import Charge
 from relay.memory.answers import InvalidAnswer, read_rows
 from relay.memory.calls.base import Row
@@ -39,16 +39,14 @@ class BatchModel:
         space_id: int,
         charge: Charge,
         derivation: Derivation,
-        words: tuple[str, str],
-        most_tokens: int,
+        request: ModelRequest,
         row: type[Row],
         check: Callable[[list[Row]], list[Row]] = list,
         most: int | None = None,
     ) -> list[Row]:
-        """Returns what `check` makes of the rows in the answer to `words` (system, user), charged to the space unless
-        `charge` names who pays. `most`: how many rows are read. `check` raises `InvalidAnswer` for an invalid answer,
-        which is retried once. Raises the model's errors, including `InvalidAnswer`, and `BudgetUsedUp`."""
-        request = make_request(self.model_name, *words, most_tokens, form=True)
+        """Returns what `check` makes of the rows in the answer, charged to the space unless `charge` names who pays.
+        `most`: how many rows are read. `check` raises `InvalidAnswer` for an invalid answer, which is retried once.
+        Raises the model's errors, including `InvalidAnswer`, and `BudgetUsedUp`."""
 
         async def ask() -> AnswerList[Row]:
             step = await self.gate.ask(request, replace(charge, space_id=space_id), MODEL_SECONDS)

@@ -13,7 +13,7 @@ from pydantic import StrictInt
 
 from relay.core.frozen import frozen
 from relay.core.limits import MERGED_FACT_LENGTH
-from relay.core.prompt_markup import neutralize_markup
+from relay.core.prompt_markup import make_request, neutralize_markup
 from relay.core.spending.charge import Charge
 from relay.memory.answers import InvalidAnswer, Text
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
@@ -117,14 +117,9 @@ class Consolidation:
         """Returns the steps for a few pairs."""
         inputs = [Input("memory", one.id, one.content) for pair in pairs for one in (pair.older, pair.newer)]
         derivation = make_derivation("consolidate", f"{VERSION}/{self.batch.model_name}", inputs)
+        request = make_request(self.batch.model_name, COMPARE, as_pairs(pairs), MOST_TOKENS, form=True)
         verdicts = await self.batch.answer(
-            space_id,
-            Charge("judge"),
-            derivation,
-            (COMPARE, as_pairs(pairs)),
-            MOST_TOKENS,
-            Verdict,
-            lambda rows: check_verdicts(rows, len(pairs)),
+            space_id, Charge("judge"), derivation, request, Verdict, lambda rows: check_verdicts(rows, len(pairs))
         )
         told = [(row, pairs[row.pair - 1]) for row in verdicts]
         steps = [step for row, pair in told if (step := step_of(row, pair, derivation))]

@@ -15,7 +15,7 @@ import structlog
 from relay.core.errors import RelayError
 from relay.core.frozen import frozen
 from relay.core.models import Space
-from relay.core.prompt_markup import neutralize_markup
+from relay.core.prompt_markup import make_request, neutralize_markup
 from relay.core.spending.charge import Charge
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.night.asking import BatchModel
@@ -93,18 +93,13 @@ async def write_digest(batch: BatchModel, day: DigestDay, user_id: int | None = 
     `BudgetUsedUp`."""
     if day.space_id is None or len(day.messages) < LEAST_MESSAGES:
         return ()
-    words = (DIGEST, day_as_data(day, batch.gate.budget.zone))
+    said = day_as_data(day, batch.gate.budget.zone)
+    request = make_request(batch.model_name, DIGEST, said, MOST_TOKENS, form=True)
     async with batch.gate.lock_for(f"digest {day.space_id}"):
         derivation = derivation_of(batch, day)
+        charge = Charge("digest", user_id)
         found = await batch.answer(
-            day.space_id,
-            Charge("digest", user_id),
-            derivation,
-            words,
-            MOST_TOKENS,
-            DigestTopic,
-            shorten_topics,
-            most=MOST_TOPICS,
+            day.space_id, charge, derivation, request, DigestTopic, shorten_topics, most=MOST_TOPICS
         )
     return tuple(found)
 

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator
 
 from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
-from relay.core.prompt_markup import estimate_tokens, mark_untrusted
+from relay.core.prompt_markup import estimate_tokens, make_request, mark_untrusted
 from relay.core.spending.charge import Charge
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
@@ -90,10 +90,10 @@ async def propose(gardener: Gardener, work: GrowthWork) -> Proposal | None:
     if not notes:
         return None
     derivation = derivation_of(gardener.batch, work)
-    words = (GROW, material(work, notes))
+    request = make_request(gardener.batch.model_name, GROW, material(work, notes), MOST_TOKENS, form=True)
     own = work.growth
     charge = Charge("growth", own.user_id)
-    rows = await gardener.batch.answer(own.space_id, charge, derivation, words, MOST_TOKENS, Proposal, most=1)
+    rows = await gardener.batch.answer(own.space_id, charge, derivation, request, Proposal, most=1)
     return next((row for row in rows if fits(row, work, notes) and not is_known(row, work.ideas)), None)
 
 

@@ -75,7 +75,7 @@ async def rederive(settings: Settings, wish: RederiveOptions) -> None:
     """Derives again what another version derived from a person's record since a moment, shows the difference, and
     applies it if confirmed. Raises what the model raises, `BudgetUsedUp`, and `NotDerived`."""
     if wish.quiet and not wish.yes:
-        raise WrongArgument("--json can't ask, so it needs --yes. With --dry-run it still changes nothing.")
+        raise NotDerived("--json can't ask, so it needs --yes. With --dry-run it still changes nothing.")
     console, told = plain(), dict[str, Rederived]()
     console.quiet = wish.quiet
     async with open_runtime(settings) as relay:
