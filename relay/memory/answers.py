@@ -76,7 +76,7 @@ def _find(step: Step, tool: ToolDefinition | None, cut: bool = False) -> Any:
 
 
 def _decode(row: type[Row], listed: Iterable[Any], skip: bool = False) -> list[Row]:
-    adapter = _adapter(row)  # type: ignore[arg-type]
+    adapter = _adapter(row)  # type: ignore[arg-type]  # a class is hashable
     rows: list[Row] = []
     wrong: ValidationError | None = None
     for one in listed:

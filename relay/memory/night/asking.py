@@ -58,4 +58,5 @@ class BatchModel:
             except InvalidAnswer:
                 return await ask()
 
-        return list((await get_or_make(self.store, space_id, derivation, AnswerList[row], make)).list)  # type: ignore[valid-type]
+        kept = AnswerList[row]  # type: ignore[valid-type]  # a class at run time
+        return list((await get_or_make(self.store, space_id, derivation, kept, make)).list)
