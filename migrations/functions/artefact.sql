@@ -169,7 +169,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Deletes artefacts and the stored results that were made from them. They leave the index together, so that a word of
--- many is counted once. By indexes alone, see relay.reindex.
+-- many is counted once. Uses indexes alone: see relay.reindex.
 create or replace function relay.erase_artefact_rows(p_space_id bigint, p_artefacts text[]) returns void
 language plpgsql set search_path = relay, extensions, pg_temp set enable_seqscan = off set jit = off as $$
 declare

@@ -189,7 +189,7 @@ begin
 end $$;
 
 -- Imports rows of a part of an export: see relay.export_lines. p_taken: the memories that rows just before
--- these were. By indexes alone: the plans are kept, even if they were made while the tables were empty.
+-- these were. Uses indexes alone: plans are kept, even if they were made while the tables were empty.
 create or replace function public.relay_import_rows(p_part text, p_space_id bigint, p_rows jsonb, p_taken jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp set enable_seqscan = off set jit = off as $$
 declare

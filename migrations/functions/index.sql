@@ -137,7 +137,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         else (select body from relay.artefact(p_entry.kind, p_entry.source_id)) end
 $$;
 
--- Indexes sources of a kind (for a document: one part, or all with null). By indexes alone, see relay.reindex.
+-- Indexes sources of a kind (for a document: one part, or all with null). Uses indexes alone: see relay.reindex.
 create or replace function relay.enter(p_kind text, p_ids bigint[], p_parts integer[]) returns void
 language sql set search_path = relay, extensions, pg_temp set enable_seqscan = off set jit = off as $$
     insert into entry as e (space_id, kind, source_id, part, thread_id, session_id, role, user_id, name, label, tags, at,
@@ -161,7 +161,7 @@ language sql set search_path = relay, extensions, pg_temp set enable_seqscan = o
 $$;
 
 -- Updates the entries of one source (for a document: one part, or all). A long document's are built later; entries that
--- must not be found any more are deleted at once. By indexes alone: their references are looked up, one by one, with a plan
+-- must not be found any more are deleted at once. Uses indexes alone: their references are looked up, one by one, with a plan
 -- that is kept, even if it was made while the queue for vectors was empty. (Before PostgreSQL 18, the cost of a scan that is
 -- off would have it compiled.)
 create or replace function relay.reindex(p_kind text, p_id bigint, p_part integer default null) returns void
@@ -199,8 +199,8 @@ language sql immutable set search_path = relay, extensions, pg_temp as $$
     select lower(left(substring(p_name from '\w+'), 60))
 $$;
 
--- Applies pending changes to word counts. One process at a time; concurrent callers leave it to the next run. By indexes
--- alone, see relay.reindex.
+-- Applies pending changes to word counts. One process at a time; concurrent callers leave it to the next run. Uses indexes
+-- alone: see relay.reindex.
 create or replace function relay.add_up_words(p_limit integer) returns void
 language plpgsql set search_path = relay, extensions, pg_temp set enable_seqscan = off set jit = off as $$
 begin

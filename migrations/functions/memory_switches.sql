@@ -141,7 +141,7 @@ begin
 end $$;
 
 -- Forgets memories in bulk, each as a change that can be undone; pending ones are discarded. Removes them from the
--- index together: one at a time takes five times as long. By indexes alone, see relay.reindex.
+-- index together: one at a time takes five times as long. Uses indexes alone: see relay.reindex.
 create or replace function relay.forget_together(p_memories bigint[], p_turn_id bigint, p_user_id bigint) returns void
 language plpgsql set search_path = relay, extensions, pg_temp set enable_seqscan = off set jit = off as $$
 begin

@@ -19,7 +19,7 @@ async def cancel(*tasks: asyncio.Future[Any]) -> None:
 
 @contextlib.asynccontextmanager
 async def run_beside(work: Awaitable[T]) -> AsyncIterator[asyncio.Task[T]]:
-    """Runs work beside the block; what is left of it at the end is cancelled. Drops its errors."""
+    """Runs work beside the block, and cancels what is left of it at the end. Drops its errors."""
     task = asyncio.ensure_future(work)
     try:
         yield task

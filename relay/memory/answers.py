@@ -21,7 +21,7 @@ Text = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, s
 Words = Annotated[str, BeforeValidator(lambda value: str(value or ""))]
 """A field with any value as a text."""
 CUT_OFF = ("max_tokens", "model_context_window_exceeded")
-"""Why a model stops that wrote as much as it may."""
+"""The stop reasons of an answer that was cut off."""
 
 
 class InvalidAnswer(EmptyAnswer):

@@ -184,8 +184,8 @@ async def open_runtime(settings: Settings, wait: bool = False, model: Model | No
                 log.info("database migrated", version=migrations.load().version)
             if (await migrations.present(storage.database)).moving:
                 raise SchemaError(
-                    f"A `{RELAY} move` or `restore` into this database is under way, or was interrupted: wait for it, "
-                    "or run it again, a minute later if it was killed."
+                    f"A `{RELAY} move` or `restore` into this database is under way, or was interrupted. Wait for it, "
+                    "or run it again; if it was killed, wait a minute first."
                 )
             async with open_clients(settings) as clients:
                 yield Runtime(clients, storage, instance.name, budget, model)

@@ -124,13 +124,13 @@ def day_as_data(day: DigestDay, zone: tzinfo) -> str:
 
 
 def shorten_topics(topics: Sequence[DigestTopic]) -> list[DigestTopic]:
-    """Returns topics and points of the length and up to the number shown, without empty ones."""
+    """Returns topics as they are shown: with short names, and the first points, shortened. Leaves out empty ones."""
     shown = [
         DigestTopic(
             short(one.topic, TOPIC_LENGTH),
             tuple(short(point, POINT_LENGTH) for point in one.points[:MOST_POINTS] if point.strip()),
         )
-        for one in topics[:MOST_TOPICS]
+        for one in topics
     ]
     return [one for one in shown if one.topic and one.points]
 

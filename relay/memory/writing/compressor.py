@@ -11,7 +11,7 @@ from relay.core.frozen import frozen
 from relay.core.models import Step, list_tool
 from relay.core.prompt_markup import estimate_tokens, make_request, shorten_longest
 from relay.core.spending.charge import Charge
-from relay.memory.answers import InvalidAnswer, Number, Text, Words, read_rows
+from relay.memory.answers import CUT_OFF, InvalidAnswer, Number, Text, Words, read_rows
 from relay.memory.contexts.pieces import Piece, Stretch
 from relay.memory.contexts.sentences import cut_to_sentences, cut_to_words
 from relay.memory.contexts.settings import Level, Tier
@@ -50,8 +50,6 @@ TOOL = list_tool(
 
 
 MODEL_SECONDS = 240
-CUT_OFF = "max_tokens"
-"""Why a model stops that wrote as much as it may."""
 MOST_MESSAGES = 60
 MOST_TOKENS = 30_000
 MOST_WRITTEN = 5_000
@@ -159,7 +157,7 @@ async def compress(
 def find_misfit(step: Step, rows: Sequence[WrittenRow], chunk: Chunk) -> str:
     """Says what is wrong with the size of an answer; empty: nothing."""
     had = size(rows)
-    if step.stop_reason == CUT_OFF:
+    if step.stop_reason in CUT_OFF:
         return "Your last answer was cut off: it was too long."
     if had > TOO_LONG * chunk.tokens:
         return f"Your last answer had about {had} tokens: that is too long."
@@ -207,13 +205,14 @@ def read(step: Step, messages: int) -> tuple[WrittenRow, ...]:
     and the answer wasn't cut off."""
     rows: list[WrittenRow] = []
     with contextlib.suppress(InvalidAnswer):
+        # A server without forced tools may write the list alone.
         called = any(block.get("type") == "tool_use" for block in step.blocks)
         for row in read_rows(step, CompressedRow, TOOL if called else None, skip=True, cut=True):
             through = messages if row.through is None else row.through
             through = min(messages, max(through, rows[-1].through if rows else 1))
             if text := process_intents(row.text).text.strip():
                 rows.append(WrittenRow("assistant" if row.role == "assistant" else "user", text, through))
-    if not rows and step.stop_reason != CUT_OFF:
+    if not rows and step.stop_reason not in CUT_OFF:
         raise EmptyAnswer()
     return tuple(rows)
 

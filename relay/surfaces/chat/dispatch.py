@@ -32,8 +32,9 @@ async def run_command(call: ChatContext, name: str) -> CommandReply:
 
 
 def refuse_words(name: str, words: str) -> str:
-    """Returns what to say about the words after a command that takes none; empty: they are fine."""
-    if not words.strip() or COMMANDS[name].usage or name in INDULGENT:
+    """Returns the refusal of words after a command that takes none; empty: the command takes them, or is unknown."""
+    command = COMMANDS.get(name)
+    if command is None or command.usage or name in INDULGENT or not words.strip():
         return ""
     return f"/{name} takes no words. Write it alone."
 

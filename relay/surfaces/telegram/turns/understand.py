@@ -137,11 +137,11 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
 
 
 def read_beginning(command: Command | None, messages: Sequence[Message], bot: Bot, place: Place) -> ParsedTurn | None:
-    """Returns the turn of a command that begins a conversation or has words that it doesn't take, or of a caption that
-    can't be a command; None: it is neither."""
+    """Returns the turn of a command that begins a conversation, or the refusal of words that a command doesn't take, or
+    of a caption that can't be a command. None: it is none of these."""
     if command is not None and command.name == "new":
         return ParsedTurn(place, command="new")
-    if command is not None and command.name == "two" and (refusal := refuse_words("two", command.rest)):
+    if command is not None and (refusal := refuse_words(command.name, command.rest)):
         return ParsedTurn(place, notice=refusal)
     named = next(filter(None, (find_caption_command(message, bot) for message in messages)), "")
     return ParsedTurn(place, notice=BY_ITSELF.format(named)) if named else None
