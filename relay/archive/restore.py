@@ -147,12 +147,7 @@ class Restore:
         left_out = await self._store()
         done = [await self._compare(table, left_out.get(table.name, 0)) for table in self._list_shared_tables()]
         self.set_aside = int(
-            await self._call(
-                "restore_finish",
-                file=self.backup.header.id,
-                numbers=self.backup.header.numbers,
-            )
-            or 0
+            await self._call("restore_finish", file=self.backup.header.id, numbers=self.backup.header.numbers) or 0
         )
         return done
 

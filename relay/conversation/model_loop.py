@@ -101,12 +101,7 @@ class Dialogue:
 
 
 async def converse(
-    work: Work,
-    request: Request,
-    prompt: Prompt,
-    tools: Tools,
-    sink: Sink,
-    stop: asyncio.Event,
+    work: Work, request: Request, prompt: Prompt, tools: Tools, sink: Sink, stop: asyncio.Event
 ) -> Reply:
     """Runs the dialogue until it is done, `stop` is set, or a budget is used up. `work` makes and counts the calls.
     Raises the `ModelError` tree if the model can't answer, and `BudgetUsedUp`. Text that arrived before counts as a

@@ -150,12 +150,7 @@ def show_files(
 
 @metrics.time_stage("model")
 async def say(
-    engine: Engine,
-    begun: BegunTurn,
-    media: Mapping[str, Block],
-    sink: Sink,
-    stop: asyncio.Event,
-    work: Work,
+    engine: Engine, begun: BegunTurn, media: Mapping[str, Block], sink: Sink, stop: asyncio.Event, work: Work
 ) -> tuple[Reply, Prompt]:
     """Runs prompt, model and tools, with fewer recent messages if the prompt is too long. `media`: the files shown."""
     tried: list[ModelMessage] = []
@@ -282,13 +277,7 @@ async def bring_back(
 
 
 async def finish_without(
-    engine: Engine,
-    incoming: Incoming,
-    choices: Choices,
-    tally: Tally,
-    sentence: str,
-    retry: bool,
-    cause: str = "",
+    engine: Engine, incoming: Incoming, choices: Choices, tally: Tally, sentence: str, retry: bool, cause: str = ""
 ) -> Answer:
     """Ends a turn without an answer: sends the sentence, but stores it as no message. `cause`: the failure to count,
     Relay's or the model's; only then does the message make a sound, as the expected answer would."""

@@ -115,13 +115,7 @@ class Memory:
         """Returns memories, newest first; `words`: only those with all of them."""
         page = await self._store.memories(await self._resolve_space(space), 0, limit, MemoryFilter(words=words))
         return [
-            Found(
-                id_of("memory", row.id),
-                row.content,
-                row.created_at,
-                row.subject or "",
-                untrusted=row.tainted,
-            )
+            Found(id_of("memory", row.id), row.content, row.created_at, row.subject or "", untrusted=row.tainted)
             for row in page.memories
         ]
 

@@ -26,12 +26,7 @@ class People:
     """Everyone who may use the bot. The settings are certain, but another process may have changed the database since:
     a turn is served by the role with which it was claimed."""
 
-    def __init__(
-        self,
-        admins: frozenset[int],
-        users: frozenset[int] = frozenset(),
-        pairing: bool = False,
-    ) -> None:
+    def __init__(self, admins: frozenset[int], users: frozenset[int] = frozenset(), pairing: bool = False) -> None:
         """`pairing`: strangers may ask for access."""
         self.named_admins = admins
         self.named = admins | users

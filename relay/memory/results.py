@@ -11,11 +11,7 @@ from relay.memory.store import Store
 
 
 async def get_or_make(
-    store: Store,
-    space_id: int,
-    derivation: Derivation,
-    kind: type[Row],
-    make: Callable[[], Awaitable[Row]],
+    store: Store, space_id: int, derivation: Derivation, kind: type[Row], make: Callable[[], Awaitable[Row]]
 ) -> Row:
     """Returns a derivation's result from the cache, or calls `make` and caches it."""
     found = await store.result(space_id, derivation.hash)

@@ -36,10 +36,7 @@ class RetryingDatabase:
     how long a call is repeated; None: until it succeeds."""
 
     def __init__(
-        self,
-        database: Database,
-        repair: Callable[[], Awaitable[object]] | None = None,
-        seconds: float | None = None,
+        self, database: Database, repair: Callable[[], Awaitable[object]] | None = None, seconds: float | None = None
     ) -> None:
         self._database = database
         self._repair = repair

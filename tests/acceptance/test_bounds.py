@@ -59,9 +59,7 @@ async def test_a_pdf_with_too_many_pages_is_read_only_as_text(shared_relay: Shar
     assert "It says 3" in shared_relay.model.last.last_text
 
 
-async def test_a_stopped_answer_keeps_its_text_and_the_notice_about_a_file(
-    shared_relay: SharedRelay,
-) -> None:
+async def test_a_stopped_answer_keeps_its_text_and_the_notice_about_a_file(shared_relay: SharedRelay) -> None:
     chat, word = shared_relay.guest(), shared_relay.word()
     shared_relay.model.rule(word, Reply("alpha beta " * 400, spread=20))
     pdf = papers.pdf([f"It says {number}" for number in range(3)])

@@ -133,9 +133,7 @@ async def test_a_stopped_answer_costs_only_the_tokens_it_produced(shared_relay: 
     assert length // 4 <= output <= length
 
 
-async def test_admins_get_one_warning_of_the_total_budget_and_the_end_of_alerts(
-    shared_relay: SharedRelay,
-) -> None:
+async def test_admins_get_one_warning_of_the_total_budget_and_the_end_of_alerts(shared_relay: SharedRelay) -> None:
     olga = shared_relay.tg.dm(shared_relay.tg.user(OWNER))
     spend(shared_relay, 850, 1)
     shared_relay.sql(

@@ -113,9 +113,7 @@ async def test_retry_replaces_the_first_answer(bot: SharedBot) -> None:
     assert "declined" not in str(bot.prompt("and after that?").messages)
 
 
-async def test_commands_work_while_all_turns_wait_for_the_model(
-    bot: SharedBot,
-) -> None:
+async def test_commands_work_while_all_turns_wait_for_the_model(bot: SharedBot) -> None:
     ada, dm = bot.person()
     done = asyncio.Event()
 

@@ -74,12 +74,7 @@ async def test_memories_of_two_people_stay_separate(bot: SharedBot) -> None:
     assert "Ben's code word is timbuktu" in seen
     assert "Ada's code word" not in seen
     assert seen.count("zanzibar") == 1
-    await bot.ask(
-        ben_dm,
-        ben,
-        "search it",
-        [tool("search_memory", {"query": "zanzibar code word", "limit": 20})],
-    )
+    await bot.ask(ben_dm, ben, "search it", [tool("search_memory", {"query": "zanzibar code word", "limit": 20})])
     await bot.tg.wait_for(lambda: len(bot.prompts("search it")) == 2)
     assert "my code word is zanzibar" not in str(bot.prompts("search it")[1].tool_results)
     listed = await bot.ask(ben_dm, ben, "/memory")

@@ -110,9 +110,7 @@ async def test_a_failed_preview_leaves_one_complete_answer(shared_relay: SharedR
         assert shared_relay.said(room) == [f"begun {'and on ' * 12} {word}"]
 
 
-async def test_after_a_refused_first_preview_the_next_one_is_shown(
-    shared_relay: SharedRelay,
-) -> None:
+async def test_after_a_refused_first_preview_the_next_one_is_shown(shared_relay: SharedRelay) -> None:
     room, word = shared_relay.room(), shared_relay.word()
     shared_relay.tg.fault("sendMessage", "429", chat_id=room.id, retry_after=1)
     shared_relay.model.rule(word, Reply(f"begun {'and on ' * 12} {word}", spread=6))

@@ -105,9 +105,7 @@ async def test_a_hundred_due_reminders_are_sent_within_ten_seconds(shared_relay:
         assert [said.count(f"Many {chat.id} {number}.") for number in range(1, 26)] == [1] * 25
 
 
-async def test_a_reminder_delayed_by_an_outage_says_when_it_was_due(
-    shared_relay: SharedRelay,
-) -> None:
+async def test_a_reminder_delayed_by_an_outage_says_when_it_was_due(shared_relay: SharedRelay) -> None:
     chat = shared_relay.guest()
     await remind(shared_relay, chat, "Hour away")
     away = shared_relay.tg.fault("sendMessage", "502", times=-1, chat_id=chat.id)
@@ -145,9 +143,7 @@ async def test_setting_the_clock_neither_repeats_nor_skips_a_reminder(shared_rel
     assert ahead
 
 
-async def test_reminders_wait_while_the_bot_is_blocked_and_the_admins_are_told(
-    shared_relay: SharedRelay,
-) -> None:
+async def test_reminders_wait_while_the_bot_is_blocked_and_the_admins_are_told(shared_relay: SharedRelay) -> None:
     chat = shared_relay.guest()
     await remind(shared_relay, chat, "Blocked one")
     await remind(shared_relay, chat, "Blocked two", "every day 8:00")

@@ -145,11 +145,7 @@ async def test_setup_leads_from_nothing_to_a_conversation(
     assert (await tg.wait_reply(dm, timeout=60)).text == "You said: hello"
     person.child.sendintr()
     assert await person.ends() == 0
-    assert written(folder) == {
-        "TELEGRAM_BOT_TOKEN": TOKEN,
-        "ANTHROPIC_API_KEY": KEY,
-        "RELAY_TIMEZONE": "Europe/Berlin",
-    }
+    assert written(folder) == {"TELEGRAM_BOT_TOKEN": TOKEN, "ANTHROPIC_API_KEY": KEY, "RELAY_TIMEZONE": "Europe/Berlin"}
     reads_well(person.screen)
     assert not [secret for secret in (TOKEN, KEY, "my token", "999:WRONG", "sk-ant-wrong") if secret in person.screen]
     await tg.wait_for(lambda: not tg.pending_updates)

@@ -18,10 +18,7 @@ from tests.standins.anthropic import AnthropicStandIn
 from tests.standins.supabase import SupabaseProject
 from tests.standins.telegram import TelegramStandIn
 
-pytestmark = [
-    SESSION,
-    pytest.mark.slow("test_conversation.py, and over REST test_turn_sql.py and test_supabase.py"),
-]
+pytestmark = [SESSION, pytest.mark.slow("test_conversation.py, and over REST test_turn_sql.py and test_supabase.py")]
 
 
 class SupabaseBot(SharedBot):

@@ -15,9 +15,7 @@ async def echo(update: Update, context: ContextTypes.DEFAULT_TYPE) -> None:
     assert update.message is not None
     assert update.message.text is not None
     async with claude.messages.stream(
-        model="claude-sonnet-5-5",
-        max_tokens=1024,
-        messages=[{"role": "user", "content": update.message.text}],
+        model="claude-sonnet-5-5", max_tokens=1024, messages=[{"role": "user", "content": update.message.text}]
     ) as stream:
         text = await stream.get_final_text()
     await update.message.reply_text(text)

@@ -65,10 +65,7 @@ Layers = dict[Space, list[Memory]]
 
 async def lean(lab: Lab, options: argparse.Namespace) -> list[Row]:
     """Measures each of the project's chats as one person's whole history, then all of them together as one person's."""
-    async with (
-        open_store(lab.folder / "data") as (store, url),
-        open_embedder(options.embedder, lab.folder) as embedder,
-    ):
+    async with open_store(lab.folder / "data") as (store, url), open_embedder(options.embedder, lab.folder) as embedder:
         chats = load()[: options.chats]
         rows: list[Row] = []
         with psycopg.connect(url, autocommit=True) as connection:

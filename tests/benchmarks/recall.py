@@ -33,10 +33,7 @@ async def recall(lab: Lab, options: argparse.Namespace) -> list[Row]:
     if options.score is None and not options.own:
         return [Row("recall: needs --score, a folder with score.py and its chats, or --own", "", "not measured")]
     found, chats = Found(), chosen(options)
-    async with (
-        open_store(lab.folder / "data") as (store, url),
-        open_embedder(options.embedder, lab.folder) as embedder,
-    ):
+    async with open_store(lab.folder / "data") as (store, url), open_embedder(options.embedder, lab.folder) as embedder:
         with psycopg.connect(url, autocommit=True) as connection:
             for chat in chats:
                 space, said = store_chat(connection, chat)

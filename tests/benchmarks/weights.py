@@ -60,10 +60,7 @@ async def weights(lab: Lab, options: argparse.Namespace) -> list[Row]:
     it is off."""
     if options.score is None:
         return [Row("weights: needs --score, a folder with score.py and its chats", "", "not measured")]
-    async with (
-        open_store(lab.folder / "data") as (store, url),
-        open_embedder(options.embedder, lab.folder) as embedder,
-    ):
+    async with open_store(lab.folder / "data") as (store, url), open_embedder(options.embedder, lab.folder) as embedder:
         with psycopg.connect(url, autocommit=True) as connection:
             names, now = current(connection, embedder is not None)
             chats = []

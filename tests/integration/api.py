@@ -40,11 +40,7 @@ def eyes_of_own(user_id: int) -> Callable[[Space], Awaitable[bool]]:
 
 @asynccontextmanager
 async def open_api(
-    store: Store,
-    user_id: int = ADA,
-    sees: Sees = sees_own,
-    services: Services | None = None,
-    bot_id: int = BOT.id,
+    store: Store, user_id: int = ADA, sees: Sees = sees_own, services: Services | None = None, bot_id: int = BOT.id
 ) -> AsyncIterator[httpx.AsyncClient]:
     """Yields a client signed in as a person. `sees`: which spaces they see. `services`: of another installation."""
     token = secrets.token_urlsafe(32)

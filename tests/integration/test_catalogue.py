@@ -10,11 +10,7 @@ import pytest
 from tests.integration.conftest import TEMPLATE, Server
 
 MERGED = {
-    "space_id": (
-        "merge_spaces",
-        "move_memories",
-        "merge_feedback",
-    ),
+    "space_id": ("merge_spaces", "move_memories", "merge_feedback"),
     "thread_id": ("merge_threads", "merge_judging", "refold_space"),
 }
 """The functions that move a space's or a thread's rows to another one."""

@@ -160,9 +160,7 @@ async def test_the_line_about_reminders_says_what_has_become_of_them(relay: Insi
         await becomes(relay, shown, f"{above}⏰ 1 Mar 2031 18:00: {text} · ⏰ Deleted: Tea: green")
     await press(relay, dm, shown, "⏰ Undo")
     await becomes(
-        relay,
-        shown,
-        f"{above}⏰ 1 Mar 2031 18:00: Call Ben · ⏰ 1 Mar 2031 18:00, every day at 18:00: Tea: green",
+        relay, shown, f"{above}⏰ 1 Mar 2031 18:00: Call Ben · ⏰ 1 Mar 2031 18:00, every day at 18:00: Tea: green"
     )
 
 

@@ -37,11 +37,7 @@ async def test_parts_are_sent_one_after_the_other(driver: TurnDriver, store: Sto
     rows = await store.deliver(turn, BOT.id, parts("one", "two", "three"))
     assert states(rows) == [("sending", False), ("waiting", False), ("waiting", False)]
     row = await store.start_sending(turn, [sent(1, 501)], 2)
-    assert (row.seq, row.status, row.floor_message_id) == (
-        2,
-        "sending",
-        10_000 + int(turn.updates[0]["update_id"]),
-    )
+    assert (row.seq, row.status, row.floor_message_id) == (2, "sending", 10_000 + int(turn.updates[0]["update_id"]))
     await store.start_sending(turn, [sent(2, 502)], 3)
     await store.store_sent(turn, [sent(3, 503)], True)
     assert await sql("select seq, status, telegram_message_id from outbox order by seq") == [

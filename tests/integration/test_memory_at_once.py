@@ -35,8 +35,7 @@ async def meanwhile(
 ) -> AsyncIterator[Changed]:
     """Yields the result of the second action, which began before the first was committed."""
     await other.execute(
-        "select relay_change_directly(%s, %s, %s)",
-        (json.dumps(private(ADA).as_json()), ADA, json.dumps([first])),
+        "select relay_change_directly(%s, %s, %s)", (json.dumps(private(ADA).as_json()), ADA, json.dumps([first]))
     )
     mine = asyncio.create_task(store.change_directly(private(ADA), ADA, [second]))
     await asyncio.sleep(0.3)

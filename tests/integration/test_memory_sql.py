@@ -10,18 +10,7 @@ from relay.memory.rows.changes import Failure
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import (
-    ADA,
-    BEN,
-    EVE,
-    GROUP,
-    TurnDriver,
-    fact,
-    forget,
-    group,
-    incoming_of,
-    private,
-)
+from tests.integration.turn_driver import ADA, BEN, EVE, GROUP, TurnDriver, fact, forget, group, incoming_of, private
 
 
 async def test_a_fact_stores_its_source(driver: TurnDriver, sql: Sql) -> None:

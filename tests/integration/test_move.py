@@ -499,10 +499,7 @@ async def test_a_killed_command_continues_where_it_stopped(shell: Shell, server:
                 with psycopg.connect(url) as connection:  # the copy of this table waits for the lock, and is killed
                     connection.execute(f"lock table relay.{table} in exclusive mode".encode())
                     process = shell.start("move", "--to", url)
-                    _eventually(
-                        lambda: there.sql("select 1 from pg_locks where not granted"),
-                        process,
-                    )
+                    _eventually(lambda: there.sql("select 1 from pg_locks where not granted"), process)
                     process.kill()
                     process.communicate()
                     assert there.sql("select state from move") == ([] if table == "soul" else [("copying",)])

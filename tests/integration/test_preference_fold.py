@@ -70,11 +70,7 @@ EXAMPLES = {
     "contradicted once": (FOUR_TAGS + AGAINST[:1], 0, [("stable", 1, 0.60, "medium")]),
     "twice": (FOUR_TAGS + AGAINST[:2], 0, [("stable", 1, 0.48, "medium")]),
     "a third time, in another session": (FOUR_TAGS + AGAINST[:3], 0, [("stable", 1, 0.36, "low")]),
-    "also where it was high": (
-        [seen("said"), *AGAINST[:3]],
-        0,
-        [("stable", 1, 0.48, "low")],
-    ),
+    "also where it was high": ([seen("said"), *AGAINST[:3]], 0, [("stable", 1, 0.48, "low")]),
     "a fourth": (FOUR_TAGS + AGAINST, 0, [("under_review", 1, 0.36, "low"), ("under_review", -1, 0.15, "low")]),
     "two more": (
         FOUR_TAGS + AGAINST + [seen("tag", 3, 2, -1)] * 2,
@@ -82,11 +78,7 @@ EXAMPLES = {
         [("stable", -1, 0.45, "medium"), ("archived", 1, 0.36, "low")],
     ),
     "four times in one session": (FOUR_TAGS + [seen("tag", 1, 1, -1)] * 4, 0, [("stable", 1, 0.48, "medium")]),
-    "agreed with again": (
-        FOUR_TAGS + AGAINST + [seen("tag", 3, 2)],
-        0,
-        [("stable", 1, 0.51, "medium")],
-    ),
+    "agreed with again": (FOUR_TAGS + AGAINST + [seen("tag", 3, 2)], 0, [("stable", 1, 0.51, "medium")]),
     "the opposite said outright": (
         [*FOUR_TAGS, seen("said", 1, 1, -1)],
         0,

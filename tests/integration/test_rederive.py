@@ -162,11 +162,7 @@ class Finds:
         ]
 
     async def settle(
-        self,
-        space_id: int,
-        messages: Sequence[JudgedMessage],
-        fresh: Sequence[FoundMemory],
-        leaving: AbstractSet[int],
+        self, space_id: int, messages: Sequence[JudgedMessage], fresh: Sequence[FoundMemory], leaving: AbstractSet[int]
     ) -> list[tuple[Note | None, FoundMemory]]:
         return [(None, one) for one in fresh]
 

@@ -154,11 +154,7 @@ PARTS = st.lists(
 @given(st.integers(1_000, 30_000), st.sampled_from(["equal", "recency", "proportional"]), PARTS, st.floats(0.1, 2))
 @examples(60)
 def test_a_ready_composition_never_exceeds_its_budget(
-    shared: psycopg.Connection[Any],
-    budget: int,
-    strategy: str,
-    parts: list[tuple[int, int, str | None]],
-    length: float,
+    shared: psycopg.Connection[Any], budget: int, strategy: str, parts: list[tuple[int, int, str | None]], length: float
 ) -> None:
     """Sessions of different sizes, some with a version. New versions are shorter or longer than requested."""
     run = shared.execute

@@ -58,12 +58,7 @@ async def test_an_unfinished_turn_is_handed_over_and_answered_once(
     monkeypatch.undo()
     await relay.store.release()
     follower = Worker(
-        engine,
-        relay.worker._services,
-        relay.worker.connection,
-        TurnMedia(unread(relay.wire)),
-        lambda _: None,
-        16,
+        engine, relay.worker._services, relay.worker.connection, TurnMedia(unread(relay.wire)), lambda _: None, 16
     )
     working = asyncio.create_task(follower.run())
     await relay.tg.wait_for(lambda: len([m for m in relay.tg.messages(chat) if m.from_bot]) >= 3)

@@ -61,10 +61,7 @@ def test_each_command_of_several_surfaces_is_compared() -> None:
 @pytest.mark.slow("test_command_surfaces.py, test_buttons.py, and the tests of each command")
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_a_command_does_the_same_through_each_surface(
-    name: str,
-    move_in: Callable[[str], Installation],
-    past_rows: Counter[str],
-    capsys: pytest.CaptureFixture[str],
+    name: str, move_in: Callable[[str], Installation], past_rows: Counter[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = CASES[name]
     results: dict[str, Any] = {}

@@ -531,12 +531,7 @@ def test_escaped_markdown_shows_only_the_text(text: str) -> None:
     [
         ("auto", "on", "on – I learn as we talk", False),
         ("tags", "off", "off – I don't learn anything", False),
-        (
-            "ask",
-            "on",
-            "ask – I ask before I remember something (RELAY_CAPTURE is ask; your own choice is on)",
-            True,
-        ),
+        ("ask", "on", "ask – I ask before I remember something (RELAY_CAPTURE is ask; your own choice is on)", True),
         ("off", "on", "off – I don't learn anything (RELAY_CAPTURE is off; your own choice is on)", True),
         ("off", "off", "off – I don't learn anything", False),
     ],

@@ -298,12 +298,7 @@ def test_a_stopped_relay_is_not_taken_for_a_running_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "there", "state", "said"),
     [
-        (
-            {},
-            (),
-            "skipped",
-            "not transcribed; run `relay setup` where Relay runs, then restart",
-        ),
+        ({}, (), "skipped", "not transcribed; run `relay setup` where Relay runs, then restart"),
         ({"RELAY_STT": "off"}, ("faster_whisper", "av"), "skipped", "off (RELAY_STT)"),
         ({"RELAY_STT": "openai-whisper"}, ("faster_whisper", "av"), "warning", "which is not installed"),
         ({}, ("faster_whisper", "whisper", "av"), "ok", "faster-whisper"),

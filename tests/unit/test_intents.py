@@ -26,11 +26,7 @@ def test_a_reply_with_every_tag_is_parsed() -> None:
     reply = f"Noted!\n[LEARN: likes tea]\n[FORGET: likes coffee]\n{REMEMBER}\n[VOICE_REPLY]"
     assert process_intents(reply) == Intents(
         text="Noted!",
-        actions=(
-            Learn("likes tea"),
-            Forget("likes coffee"),
-            Remember("deploys on Fridays", "operational", ("work",)),
-        ),
+        actions=(Learn("likes tea"), Forget("likes coffee"), Remember("deploys on Fridays", "operational", ("work",))),
         rejected=(),
         voice_reply=True,
     )
@@ -259,11 +255,7 @@ def test_a_reply_has_at_most_three_forget_tags() -> None:
 
 def test_identical_actions_are_merged_and_count_once() -> None:
     intents = process_intents("[LEARN: tea]\n[learn:  tea ]\n" * 4 + "[LEARN: coffee]" + REMEMBER + REMEMBER)
-    assert intents.actions == (
-        Learn("tea"),
-        Learn("coffee"),
-        Remember("deploys on Fridays", "operational", ("work",)),
-    )
+    assert intents.actions == (Learn("tea"), Learn("coffee"), Remember("deploys on Fridays", "operational", ("work",)))
     assert intents.rejected == ()
 
 

@@ -12,13 +12,7 @@ from relay.clients.anthropic.client import Claude
 from relay.conversation import model_loop
 from relay.conversation.continuation import continue_messages, join_continuation
 from relay.conversation.history import Prompt
-from relay.conversation.model_loop import (
-    MOST_STEPS,
-    RETRIES,
-    Tools,
-    converse,
-    run_tools,
-)
+from relay.conversation.model_loop import MOST_STEPS, RETRIES, Tools, converse, run_tools
 from relay.core.errors import (
     ContextTooLong,
     DatabaseError,

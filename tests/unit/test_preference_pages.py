@@ -7,13 +7,7 @@ from datetime import UTC, datetime
 
 from relay.commands.preferences.feedback import Feedback
 from relay.memory.preferences.patterns import Pattern
-from relay.memory.rows.turns.preferences import (
-    Evidence,
-    ForgottenPreference,
-    Preference,
-    Preferences,
-    PreferenceSource,
-)
+from relay.memory.rows.turns.preferences import Evidence, ForgottenPreference, Preference, Preferences, PreferenceSource
 from relay.surfaces.chat.preferences.pages import card, describe_acting, describe_feedback, list_page
 from relay.surfaces.telegram.formatting.markdown import convert
 

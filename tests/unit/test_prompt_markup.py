@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 
 from relay.core.prompt_markup import MARKS, estimate_tokens, mark_untrusted, neutralize_markup, shorten_longest
 
-FORGED = [
-    "</{}>",
-    "< / {} >",
-    "<" + " " * 25 + "/{}>",
-    "<\u200b/{}\u200b>",
-    "＜/{}＞",
-    "﹤/{}>",
-]
+FORGED = ["</{}>", "< / {} >", "<" + " " * 25 + "/{}>", "<\u200b/{}\u200b>", "＜/{}＞", "﹤/{}>"]
 SHAPES = {
     "as it is": str,
     "capitals": str.upper,

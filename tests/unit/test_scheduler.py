@@ -16,9 +16,7 @@ from relay.jobs.clock import scheduler as scheduling
 from relay.jobs.clock.scheduler import Schedule, Scheduler
 
 
-async def test_requests_during_a_run_cause_one_more_run(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_requests_during_a_run_cause_one_more_run(caplog: pytest.LogCaptureFixture) -> None:
     runs: list[int] = []
     begun, on, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -179,9 +177,7 @@ def test_each_next_time_is_later_even_when_summer_time_ends(zone: str, when: dic
             assert all(later - earlier > timedelta(hours=22) for earlier, later in pairwise(sorted(found)))
 
 
-async def test_a_clock_that_is_set_back_reschedules_jobs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_clock_that_is_set_back_reschedules_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduling, "CLOCK_SECONDS", 0.05)
     scheduler = Scheduler([Schedule("work", asyncio.Event().wait, at=(3, 30))])
     scheduler.start()

@@ -114,11 +114,7 @@ def test_the_secret_is_derived_from_the_token_or_set(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        (
-            "RELAY_WEBHOOK_SECRET",
-            "no spaces here",
-            "RELAY_WEBHOOK_SECRET must be 16 to 256 letters, digits, _ and -",
-        ),
+        ("RELAY_WEBHOOK_SECRET", "no spaces here", "RELAY_WEBHOOK_SECRET must be 16 to 256 letters, digits, _ and -"),
         ("RELAY_WEBHOOK_SECRET", "x" * 257, "RELAY_WEBHOOK_SECRET must be 16 to 256 letters"),
         ("RELAY_WEBHOOK_SECRET", "x" * 15, "RELAY_WEBHOOK_SECRET must be 16 to 256 letters"),
         ("RELAY_WEBHOOK_URL", "http://bot.example.com/x", "RELAY_WEBHOOK_URL must begin with https://"),

@@ -113,14 +113,7 @@ def test_an_answer_with_a_minimal_record_is_explained() -> None:
     bare |= {"recalled_memories": [], "recalled_summaries": [], "recalled_artefacts": [], "tool_calls": 0}
     bare["prompt"] = {"soul": 0}
     shown = text(bare)
-    for words in (
-        "soul: version 0",
-        "no summary",
-        "recalled: nothing",
-        "tools: none",
-        "Facts: none",
-        "not recorded",
-    ):
+    for words in ("soul: version 0", "no summary", "recalled: nothing", "tools: none", "Facts: none", "not recorded"):
         assert words in shown
     assert "not recorded" in shown
     assert "left out of the prompt: nothing" in shown

@@ -18,15 +18,7 @@ BENEATH = 1
 EXECUTE, READ_FILE, READ_FOLDER = 1, 4, 8
 FILES = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 5: 0xFFFF}
 """All rights on files, by the oldest version that has them."""
-READS = (
-    "/usr",
-    "/lib",
-    "/lib64",
-    "/etc/ld.so.cache",
-    "/etc/localtime",
-    "/etc/fonts",
-    "/dev/urandom",
-)
+READS = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/dev/urandom")
 WRITES: list[str] = ["/dev/null"]
 NO_NEW_PRIVILEGES = 38
 

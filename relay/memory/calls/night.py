@@ -127,12 +127,7 @@ class NightCalls(Calls):
 
     @rpc()
     async def post_morning(
-        self,
-        job: ClaimedJob,
-        bot_id: int,
-        notice: Mapping[str, object] | None,
-        through: int | None,
-        next_at: datetime,
+        self, job: ClaimedJob, bot_id: int, notice: Mapping[str, object] | None, through: int | None, next_at: datetime
     ) -> bool:
         """Queues a digest (None: there is nothing to report), and owes the next one. `through`: the last message that
         it covers; None: no new one. Returns whether it was queued."""

@@ -80,13 +80,7 @@ class SessionCalls(Calls):
 
     @rpc()
     async def correct_summary(
-        self,
-        thread: Thread,
-        of: int,
-        user_id: int,
-        name: str,
-        text: str | None = None,
-        version: int | None = None,
+        self, thread: Thread, of: int, user_id: int, name: str, text: str | None = None, version: int | None = None
     ) -> bool:
         """Replaces the current summary `of` with a person's `text` or an older `version`. Returns whether it did: not
         if `of` is no longer current."""

@@ -11,14 +11,7 @@ from functools import partial
 from relay.core.models import Space
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.calls.base import decode_row
-from relay.memory.preferences.attribution import (
-    MOST_TOKENS,
-    PROMPT,
-    Attributor,
-    attribute_act,
-    material,
-    observations,
-)
+from relay.memory.preferences.attribution import MOST_TOKENS, PROMPT, Attributor, attribute_act, material, observations
 from relay.memory.rederivation.change import Change, Estimate, Step, run_each
 from relay.memory.rows.turns.preferences import AttributionWork, DerivedFeedback, ObservedPattern
 

@@ -75,11 +75,7 @@ class Rejudge:
         return found
 
     async def settle(
-        self,
-        space_id: int,
-        messages: Sequence[JudgedMessage],
-        fresh: Sequence[FoundMemory],
-        leaving: AbstractSet[int],
+        self, space_id: int, messages: Sequence[JudgedMessage], fresh: Sequence[FoundMemory], leaving: AbstractSet[int]
     ) -> list[tuple[Note | None, FoundMemory]]:
         """Compares findings with memory: returns each new one with the memory it replaces (None: none), without those
         already known and those that contradict something said later. `leaving`: memories that go and don't count.

@@ -12,13 +12,7 @@ from relay.core.prompt_markup import estimate_tokens
 from relay.core.spending.charge import Charge
 from relay.memory.rederivation.change import Change, Estimate, Step, run_each
 from relay.memory.rows.upkeep.writing import DerivedSummary
-from relay.memory.writing.summaries import (
-    Summariser,
-    as_data,
-    remove_passages,
-    summary_derivation,
-    write_summary,
-)
+from relay.memory.writing.summaries import Summariser, as_data, remove_passages, summary_derivation, write_summary
 
 WORDS = 300
 """The approximate tokens of a summary."""

@@ -15,12 +15,7 @@ from relay.memory.reminders.reading.clocks import clock, minutes_behind
 from relay.memory.reminders.reading.hours import leaves_hours
 from relay.memory.reminders.reading.parts import Paused, Reading, number, quantity, skip, word
 from relay.memory.reminders.reading.reader import LONGEST, read_end, read_parts
-from relay.memory.reminders.vague import (
-    is_before_event,
-    is_next_year,
-    is_purpose,
-    say_unread,
-)
+from relay.memory.reminders.vague import is_before_event, is_next_year, is_purpose, say_unread
 from relay.memory.reminders.zone_names import names_zone
 
 NAME_LETTERS = 5

@@ -126,8 +126,5 @@ class PromptCache:
             "input_tokens": prompt.tokens - done,
             "cache_creation_input_tokens": done - read,
             "cache_read_input_tokens": read,
-            "cache_creation": {
-                "ephemeral_5m_input_tokens": created["5m"],
-                "ephemeral_1h_input_tokens": created["1h"],
-            },
+            "cache_creation": {"ephemeral_5m_input_tokens": created["5m"], "ephemeral_1h_input_tokens": created["1h"]},
         }

@@ -123,11 +123,7 @@ class AnthropicStandIn:
     @property
     def stats(self) -> Json:
         """Counters: requests, errors, tokens summed over all answers, faults by kind, requests in flight."""
-        return self.counts | {
-            "faults": dict(self.faulted),
-            "running": self.running,
-            "most_running": self.most_running,
-        }
+        return self.counts | {"faults": dict(self.faulted), "running": self.running, "most_running": self.most_running}
 
     def rule(self, match: Match, reply: Spec, *, times: int | None = None, model: str | None = None) -> Rule:
         """Answer matching requests with the reply. The newest matching rule wins.
@@ -146,14 +142,7 @@ class AnthropicStandIn:
         return script
 
     def fault(
-        self,
-        kind: Kind,
-        times: int | None = 1,
-        after: int = 0,
-        match: Match = None,
-        *,
-        model: str = "",
-        **options: Any,
+        self, kind: Kind, times: int | None = 1, after: int = 0, match: Match = None, *, model: str = "", **options: Any
     ) -> Fault:
         """Make the next matching requests fail. options are the other fields of Fault."""
         fault = Fault(kind, times, after, match, model, **options)

@@ -17,10 +17,7 @@ from tests.standins.supabase.keys import Keys
 
 CLOUDFLARE = "<!DOCTYPE html><html><head><title>standin.supabase.co | {}</title></head><body>cloudflare</body></html>"
 BODIES: dict[int, Any] = {
-    401: {
-        "message": "Invalid API key",
-        "hint": "Double check your Supabase `anon` or `service_role` API key.",
-    },
+    401: {"message": "Invalid API key", "hint": "Double check your Supabase `anon` or `service_role` API key."},
     429: {"message": "API rate limit exceeded"},
     500: {"code": "XX000", "details": None, "hint": None, "message": "internal error"},
     502: CLOUDFLARE.format("502: Bad gateway"),

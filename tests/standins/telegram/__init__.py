@@ -8,13 +8,4 @@ from tests.standins.telegram.remote import RemoteTelegram
 from tests.standins.telegram.server import TelegramStandIn
 from tests.standins.telegram.values import ApiError, Chat, Record, StoredMessage, Upload, User
 
-__all__ = [
-    "ApiError",
-    "Chat",
-    "Record",
-    "RemoteTelegram",
-    "StoredMessage",
-    "TelegramStandIn",
-    "Upload",
-    "User",
-]
+__all__ = ["ApiError", "Chat", "Record", "RemoteTelegram", "StoredMessage", "TelegramStandIn", "Upload", "User"]

@@ -29,11 +29,7 @@ def detect_entities(text: str) -> list[Json]:
     if "/" not in text and "@" not in text:
         return []
     return [
-        {
-            "type": match.lastgroup,
-            "offset": utf16_length(text[: match.start()]),
-            "length": utf16_length(match.group()),
-        }
+        {"type": match.lastgroup, "offset": utf16_length(text[: match.start()]), "length": utf16_length(match.group())}
         for match in _DETECT.finditer(text)
     ]
 

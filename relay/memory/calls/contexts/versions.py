@@ -125,12 +125,7 @@ class VersionCalls(Calls):
 
     @rpc()
     async def keep_it(
-        self,
-        turn: ClaimedTurn,
-        thread: Thread,
-        user_id: int,
-        may: bool,
-        keep: Mapping[str, object],
+        self, turn: ClaimedTurn, thread: Thread, user_id: int, may: bool, keep: Mapping[str, object]
     ) -> KeepitChange:
         """Marks a passage: `{message_id | bot_id, telegram_message_id | draft, text, quoted, weight, origin}`. Without
         a weight, the passage is only remembered with the turn."""

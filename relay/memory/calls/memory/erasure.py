@@ -21,12 +21,7 @@ class ErasureCalls(Calls):
 
     @rpc()
     async def erase_preview(
-        self,
-        space: Space,
-        query: Mapping[str, object],
-        user_id: int,
-        admin: bool,
-        turn_id: int | None = None,
+        self, space: Space, query: Mapping[str, object], user_id: int, admin: bool, turn_id: int | None = None
     ) -> ErasePreview | None:
         """Previews an erasure by `{words}`, `{memory_id}` or `{number}`; None if nothing matches. `turn_id`: the turn
         that asked; the event log drops its words."""
