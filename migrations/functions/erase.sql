@@ -359,7 +359,6 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     summaries constant bigint[] := relay.erase_summaries(p_erasure.space_id, '{}', p_erasure.work -> 'loose',
         p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean);
-    theirs jsonb;
 begin
     if cardinality(summaries) > 0 then
         update erasure set work = work - 'since' || jsonb_build_object('summaries', summaries, 'owed', '[]'::jsonb)
@@ -370,13 +369,21 @@ begin
         relay.gone_inputs(p_erasure), '[]', p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
     perform relay.erase_messages(p_erasure.space_id, late, p_erasure.id, p_erasure.work -> 'loose')
     from (select relay.said_from(p_erasure.space_id, relay.gone_inputs(p_erasure)) as late) own where late <> '{}';
-    perform relay.sweep_memories(p_erasure), relay.sweep_derived(p_erasure);
+    return true;
+end $$;
+
+-- Erases matching feedback and decisions, and drops other previews that ask for the same words of the same people, or of
+-- which nothing is left.
+create or replace function relay.sweep_feedback(p_erasure relay.erasure) returns void
+language plpgsql set search_path = relay, extensions, pg_temp as $$
+declare
+    theirs jsonb;
+begin
     perform relay.erase_feedback(p_erasure.space_id, relay.feedback_saying(p_erasure.space_id, p_erasure.work -> 'loose',
         p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean));
     delete from preference_decision
     where space_id = p_erasure.space_id and relay.says(pattern, p_erasure.work -> 'loose')
         and relay.may_erase(space_id, user_id, p_erasure.user_id, (p_erasure.work ->> 'admin')::boolean);
-    -- Drops other previews that ask for the same words of the same people, or of which nothing is left.
     with dropped as (
         delete from erasure where space_id = p_erasure.space_id and status = 'preview' and (
             relay.says(concat_ws(' ', work -> 'query', work -> 'needles'), p_erasure.work -> 'loose')
@@ -386,7 +393,6 @@ begin
     select coalesce(jsonb_agg(asked), '[]') into theirs
     from dropped, jsonb_array_elements(posted) as asked where user_id = p_erasure.user_id;
     perform relay.note_theirs(p_erasure.id, theirs);
-    return true;
 end $$;
 
 -- Tests whether a turn in progress may still show what it read: an answer until it is sent, or for ten minutes if its
@@ -411,7 +417,8 @@ create or replace function public.relay_erase_step(p_erasure_id bigint) returns 
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
-    phases constant text[] := string_to_array('rows messages artefacts turns events entries words rest end', ' ');
+    phases constant text[] := '{rows,messages,artefacts,turns,events,entries,words,rest,derived,memories,feedback,end}';
+    alone constant text[] := '{rows,rest,derived,memories,feedback}';  -- a transaction each, as they lock turns first
     phase text;
     after bigint;
     erased boolean;
@@ -445,6 +452,9 @@ begin
             when 'events' then after := relay.sweep_events(own, after);
             when 'entries' then after := relay.sweep_entries(own, after);
             when 'words' then after := relay.sweep_words(after);
+            when 'derived' then after := null; perform relay.sweep_derived(own);
+            when 'memories' then after := null; perform relay.sweep_memories(own);
+            when 'feedback' then after := null; perform relay.sweep_feedback(own), relay.add_up_space(own.space_id);
             else
                 phase := case when relay.erase_rest(own) then phase else 'rows' end;
                 after := case phase when 'rows' then 0 end;
@@ -456,7 +466,7 @@ begin
         where id = own.id returning work -> 'gone' is distinct from own.work -> 'gone' into erased;
         delete from job where phase = 'end' and kind = 'erasure' and key = own.id::text;
         -- What is deleted must be committed before the wait for turns begins, and before other turns are locked.
-        exit when phase = 'end' or 'rows' in (phase, own.work ->> 'phase') or erased
+        exit when phase = 'end' or alone && array[phase, own.work ->> 'phase'] or erased
             or clock_timestamp() > statement_timestamp() + interval '500 milliseconds';
     end loop;
     return (

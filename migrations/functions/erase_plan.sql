@@ -98,9 +98,9 @@ $$;
 -- İ). Words like Fuß, which must match whole, are not changed.
 create or replace function relay.plain_letters(p_text text) returns text
 language sql immutable set search_path = relay, extensions, pg_temp as $$
-    select case when p_text ~ '[\u0622-\u0625\u0640\u064B-\u0652\u0671]'
-        then translate(p_text, 'ёأإآٱـًٌٍَُِّْ', 'еاااا') else regexp_replace(
-            translate(p_text, 'ёı', 'еi'), '(?<=[[:alpha:]]{3})ß|ß(?=[[:alpha:]])', 'ss', 'g') end
+    select regexp_replace(case when p_text ~ '[\u0622-\u0625\u0640\u064B-\u0652\u0671]'
+        then translate(p_text, 'ёıأإآٱـًٌٍَُِّْ', 'еiاااا') else translate(p_text, 'ёı', 'еi') end,
+        '(?<=[[:alpha:]]{3})ß|ß(?=[[:alpha:]])', 'ss', 'g')
 $$;
 
 -- Tests whether a text says the words of a needle {words, least, negative} with a “not”, or without one. If no sentence
@@ -182,6 +182,16 @@ begin
     return false;
 end $$;
 
+-- Returns the ids of those texts that match. Looks at all of them together first, since each test takes long: without a
+-- “not” and nouns, which only a text by itself can answer.
+create or replace function relay.saying(p_ids bigint[], p_texts text[], p_needles jsonb) returns setof bigint
+language sql immutable set search_path = relay, extensions, pg_temp as $$
+    select id from unnest(p_ids, p_texts) as one (id, told)
+    where relay.says(array_to_string(p_texts, E'\n'), (
+            select jsonb_agg(needle - '{negative,nouns}'::text[]) from jsonb_array_elements(p_needles) as needle))
+        and relay.says(told, p_needles)
+$$;
+
 -- Returns a word as the space's index stores it, as tsquery text; null if the index has no such word.
 create or replace function relay.word_of_space(p_space_id bigint, p_word text) returns text
 language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -255,14 +265,13 @@ $$;
 -- not those that only replaced one that matches).
 create or replace function relay.erase_saying(p_space_id bigint, p_needles jsonb, p_history boolean) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
-    select array(
-        select id from memory
+    select array(select distinct relay.saying(array_agg(id), array_agg(told), p_needles) from (
+        select id, concat_ws(' ', content, category, array_to_string(tags, ' ')) as told from memory
         where space_id = p_space_id
-            and relay.says(concat_ws(' ', content, category, array_to_string(tags, ' ')), p_needles)
-        union
-        select memory_id from memory_change
-        where p_history and space_id = p_space_id and before is not null and action not in ('supersede', 'merge')
-            and relay.says(before ->> 'content', p_needles))
+        union all
+        select memory_id, before ->> 'content' from memory_change
+        where p_history and space_id = p_space_id and before is not null and action not in ('supersede', 'merge')) said
+        group by id / 20)
 $$;
 
 -- Finds memories that share evidence with others and match a looser needle or are no longer in use.
@@ -294,25 +303,29 @@ create or replace function relay.erase_elsewhere(p_space_id bigint, p_needles js
 returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
     with found as materialized (
         select found.id, found.file from jsonb_array_elements(p_needles) as needle cross join lateral (
-            (select id, text, null as file from message
-                where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
-                    and space_id = p_space_id
-                limit 5000)
+            select relay.saying(array_agg(id), array_agg(text), jsonb_build_array(needle)) as id, null as file from (
+                select id, text, row_number() over () / 20 as page from (
+                    (select id, text from message
+                        where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
+                            and space_id = p_space_id
+                        limit 5000)
+                    union all
+                    (select id, text from message where space_id = p_space_id
+                            and (p_documents or relay.is_unspaced(needle ->> 'words') or needle ->> 'words' ~ '[0-9]{7}')
+                        order by id desc limit 20000)) said) paged
+            group by page
             union all
-            (select id, text, null from message where space_id = p_space_id
-                    and (p_documents or relay.is_unspaced(needle ->> 'words') or needle ->> 'words' ~ '[0-9]{7}')
-                order by id desc limit 20000)
-            union all
-            select d.message_id, near.text, d.unique_id from (
-                (select document_id, text from document_part where p_documents and space_id = p_space_id
-                    order by document_id desc limit 20000)
-                union all
-                (select document_id, text from document_part
-                    where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
-                        and space_id = p_space_id
-                    limit 5000)) near
-                join document d on d.id = near.document_id) found
-        where relay.says(found.text, jsonb_build_array(needle)))
+            select d.message_id, d.unique_id from (
+                select relay.saying(array_agg(document_id), array_agg(text), jsonb_build_array(needle)) as id from (
+                    select document_id, text, row_number() over () / 20 as page from (
+                        (select document_id, text from document_part where p_documents and space_id = p_space_id
+                            order by document_id desc limit 20000)
+                        union all
+                        (select document_id, text from document_part
+                            where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
+                                and space_id = p_space_id
+                            limit 5000)) part) paged
+                group by page) near join document d using (id)) found)
     select coalesce(array_agg(distinct id), '{}') from (
         select id from found
         union all
@@ -329,12 +342,15 @@ create or replace function relay.erase_summaries(
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with recursive gone as materialized (
         select thread_id, array_agg(id order by id) as ids from message where id = any (p_messages) group by thread_id),
+    said as materialized (
+        select relay.saying(array_agg(s.id), array_agg(s.text), p_needles) as id
+        from thread t join summary s on s.thread_id = t.id where t.space_id = p_space_id group by s.id / 20),
     made as (
         select s.id from thread t join summary s on s.thread_id = t.id left join gone g on g.thread_id = t.id
         where t.space_id = p_space_id
             -- one of the messages lies in the summary's range
             and (width_bucket(s.through_message_id, g.ids) > width_bucket(s.from_message_id - 1, g.ids)
-                or relay.says(s.text, p_needles))
+                or s.id in (select id from said))
             and (s.author_id is null or relay.may_erase(p_space_id, s.author_id, p_user_id, p_admin))
         union
         select s.id from summary s join made on s.previous_id = made.id
@@ -536,21 +552,18 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     select relay.other_spellings(relay.find_space(p_space), p_words, p_user_id, p_admin)
 $$;
 
--- Tests whether a title, a heartbeat or an earlier wording matches. No plan lists these; an erasure clears them. Looks at
--- pages of texts first, since each look takes long.
+-- Tests whether a title, a heartbeat or an earlier wording matches. No plan lists these; an erasure clears them.
 create or replace function relay.has_unlisted(p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean)
 returns boolean language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
-        select from (
-            select string_agg(told, E'\n') as page, array_agg(told) as texts from (
-                select id, concat_ws(', ', array_to_string(topics, ', '), case when titled_by = 'model' or may then title end)
-                from session, (select relay.may_erase(p_space_id, null, p_user_id, p_admin) as may) own where space_id = p_space_id
-                union all select 0, checklist from heartbeat where space_id = p_space_id
-                union all
-                select v.id, v.blocks::text || v.text from message_version v join message m on m.id = v.message_id
-                where m.space_id = p_space_id and (m.user_id = p_user_id or relay.may_erase(p_space_id, m.user_id, p_user_id, p_admin))
-            ) said (id, told) group by id / 500) paged, unnest(texts) as one
-        where relay.says(page, p_needles) and relay.says(one, p_needles))
+        select relay.saying(array_agg(id), array_agg(told), p_needles) from (
+            select id, concat_ws(', ', array_to_string(topics, ', '), case when titled_by = 'model' or may then title end)
+            from session, (select relay.may_erase(p_space_id, null, p_user_id, p_admin) as may) own where space_id = p_space_id
+            union all select 0, checklist from heartbeat where space_id = p_space_id
+            union all
+            select v.id, v.blocks::text || v.text from message_version v join message m on m.id = v.message_id
+            where m.space_id = p_space_id and (m.user_id = p_user_id or relay.may_erase(p_space_id, m.user_id, p_user_id, p_admin))
+        ) said (id, told) group by id / 20)
 $$;
 
 -- Stores a plan for 15 minutes and returns a preview of up to ten rows of each kind. `role`: a role in the space's chats

@@ -62,12 +62,14 @@ begin
         select p.*, relay.may_erase(p.space_id, p.user_id, p_erasure.user_id, admin) as may
         from page p where p.space_id = p_erasure.space_id),
     said as (
-        select id, may and relay.says(text, needles) as is_said, relay.says(blocks::text, loose)
-            and (may or role = 'assistant' and not relay.says(text, loose)) as in_blocks
-        from own)
-    select (select max(id) from page), array_agg(id) filter (where is_said),
-        array_agg(id) filter (where in_blocks and not is_said)
-    into looked, whole, blocks_only from said;
+        select relay.saying(array_agg(id), array_agg(text), needles) as id from own where may group by id / 20),
+    shown as (
+        select relay.saying(array_agg(id), array_agg(blocks::text), loose) as id
+        from own where may or role = 'assistant' group by id / 20)
+    select (select max(id) from page), (select array_agg(id) from said), (
+        select array_agg(id) from own
+        where id in (select id from shown) and id not in (select id from said) and (may or not relay.says(text, loose)))
+    into looked, whole, blocks_only;
     if whole is not null then
         update erasure set work = jsonb_set(work, '{gone}', (work -> 'gone') || to_jsonb(whole)) where id = p_erasure.id;
         perform relay.erase_messages(p_erasure.space_id, whole, p_erasure.id, needles);
@@ -144,9 +146,12 @@ begin
         from page p left join lane l on l.id = p.lane_id
         where p.space_id = p_erasure.space_id or p.space_id is null and (shared or admin
             or coalesce(p.user_id, p_erasure.user_id) = p_erasure.user_id) and (l.chat_id = any (chats)
-            or exists (select from outbox d where d.turn_id = p.id and d.chat_id = any (chats))))
+            or exists (select from outbox d where d.turn_id = p.id and d.chat_id = any (chats)))),
+    said as (
+        select relay.saying(array_agg(o.id), array_agg(body), loose) as id from own o, relay.turn_texts(o.id) as body
+        where o.may group by o.id / 20)
     select (select max(id) from page), array_agg(o.id) filter (where o.prompt -> 'inputs' ?| inputs
-            or o.may and relay.turn_says(o.id, concat_ws(' ', o.prompt, o.told), loose)),
+            or o.id in (select id from said)),
         array_agg(o.id) filter (where not o.may and relay.says(o.prompt::text, loose)),
         array_agg(o.id) filter (where not o.may and o.kind = 'control')
     into looked, saying, prompts, lists from own o;
@@ -170,16 +175,15 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and d.telegram_message_id > 0 and d.request ->> 'method' = 'sendDocument'
 $$;
 
--- Tests whether a turn's data matches: its own, its updates, its outbox rows or its events.
-create or replace function relay.turn_says(p_turn_id bigint, p_own text, p_needles jsonb) returns boolean
-language sql stable set search_path = relay, extensions, pg_temp as $$
-    select relay.says(p_own, p_needles)
-        or exists (select from outbox where turn_id = p_turn_id
-            and relay.says(concat_ws(' ', request, sending_text), p_needles))
-        or exists (select from announcement where turn_id = p_turn_id and relay.says(before::text, p_needles))
-        or exists (select from inbox where turn_id = p_turn_id and relay.says(payload::text, p_needles))
-        or exists (select from posted where turn_id = p_turn_id and relay.says(part::text, p_needles))
-        or exists (select from event where turn_id = p_turn_id and relay.says(payload::text, p_needles))
+-- Returns the texts of a turn's data: its own, its updates, its outbox rows and its events.
+create or replace function relay.turn_texts(p_turn_id bigint) returns setof text
+language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
+    select concat_ws(' ', prompt, told) from turn where id = p_turn_id
+    union all select concat_ws(' ', request, sending_text) from outbox where turn_id = p_turn_id
+    union all select before::text from announcement where turn_id = p_turn_id
+    union all select payload::text from inbox where turn_id = p_turn_id
+    union all select part::text from posted where turn_id = p_turn_id
+    union all select payload::text from event where turn_id = p_turn_id
 $$;
 
 -- Returns everything that is erased, by the names that derivations use.
@@ -194,13 +198,15 @@ $$;
 create or replace function relay.events_saying(
     p_space_id bigint, p_needles jsonb, p_user_id bigint, p_admin boolean, p_after bigint, p_through bigint)
 returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
+    with own as materialized (
+        select relay.chats_of(id) as chats, kind = 'group' as shared from space where id = p_space_id)
     select array(
-        select id from event
-        where id > p_after and id <= p_through and payload is not null and relay.says(payload::text, p_needles)
-            and relay.may_erase(p_space_id, user_id, p_user_id, p_admin)
-            and (space_id = p_space_id or space_id is null and (user_id = any (relay.chats_of(p_space_id)) or exists (
-                    select from space where id = p_space_id and kind = 'group')
-                and jsonb_path_query_first(payload, '$.**.chat.id')::text::bigint = any (relay.chats_of(p_space_id)))))
+        select relay.saying(array_agg(e.id), array_agg(e.payload::text), p_needles) from event e, own
+        where e.id > p_after and e.id <= p_through and e.payload is not null
+            and relay.may_erase(p_space_id, e.user_id, p_user_id, p_admin)
+            and (e.space_id = p_space_id or e.space_id is null and (e.user_id = any (chats) or shared
+                and jsonb_path_query_first(e.payload, '$.**.chat.id')::text::bigint = any (chats)))
+        group by e.id / 20)
 $$;
 
 -- Sweeps the next 2,000 events after an id: clears payloads that match, except other people's.
@@ -226,9 +232,10 @@ declare
     looked bigint;
 begin
     select max(id) into looked from (select id from entry where id > p_after order by id limit 500) page;
-    perform relay.reindex(kind, source_id, part) from entry
-    where id > p_after and id <= looked and space_id = p_erasure.space_id
-        and relay.says(concat_ws(' ', name, array_to_string(tags, ' '), words), p_erasure.work -> 'loose');
+    perform relay.reindex(kind, source_id, part) from entry where id = any (array(
+        select relay.saying(array_agg(id), array_agg(concat_ws(' ', name, array_to_string(tags, ' '), words)),
+            p_erasure.work -> 'loose')
+        from entry where id > p_after and id <= looked and space_id = p_erasure.space_id group by id / 20));
     return looked;
 end $$;
 
@@ -291,19 +298,22 @@ declare
     admin constant boolean := (p_erasure.work ->> 'admin')::boolean;
     saying constant bigint[] := relay.erasable(
         p_erasure.space_id, relay.erase_saying(p_erasure.space_id, needles, false), p_erasure.user_id, admin);
+    former constant bigint[] := array(
+        select relay.saying(array_agg(id), array_agg(before ->> 'content'), needles) from memory_change
+        where space_id = p_erasure.space_id and before is not null group by id / 20);
 begin
     perform relay.erase_memory_rows(p_erasure.space_id, saying, p_erasure.id, p_erasure.work -> 'close')
     where cardinality(saying) > 0;
     -- A memory that replaced only matches stays, as if it had been learned alone.
     update memory_change c set action = 'learn', before = null from memory m
-    where c.space_id = p_erasure.space_id and m.id = c.memory_id and relay.says(c.before ->> 'content', needles)
+    where c.id = any (former) and m.id = c.memory_id
         and c.action in ('supersede', 'merge') and not c.before ? 'stood' and not exists (
             select from memory_change o
             where o.memory_id = c.memory_id and o.action in ('supersede', 'merge') and not o.before ? 'stood'
                 and not relay.says(o.before ->> 'content', needles))
         and relay.may_erase(m.space_id, m.subject_id, p_erasure.user_id, admin);
     delete from memory_change c using memory m
-    where c.space_id = p_erasure.space_id and m.id = c.memory_id and relay.says(c.before ->> 'content', needles)
+    where c.id = any (former) and c.before is not null and m.id = c.memory_id
         and relay.may_erase(m.space_id, m.subject_id, p_erasure.user_id, admin);
 end $$;
 
@@ -346,5 +356,4 @@ begin
             (p_erasure.work ->> 'admin')::boolean);
     update heartbeat set checklist = ''
     where space_id = p_erasure.space_id and relay.says(checklist, p_erasure.work -> 'loose');
-    perform relay.add_up_space(p_erasure.space_id);
 end $$;

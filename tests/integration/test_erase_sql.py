@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +49,38 @@ async def erase(store: Store, space: Space, query: Json, user_id: int = ADA, adm
     while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
         pass
     return shown
+
+
+TEXTS = [
+    "Anna lebt in der Hauptstraße", "مَكْتَبَة كبيرة", "أحمد هنا", "Isparta'da", "ısparta", "Анне позвонили", "Ёлка",
+    "Anna", "0170 123 45 67", "+49 (0)170/1234567", "DE44 5001 0517 5407 3249 31", "Anna‑Lena is here", "lena",
+    "Jose\u0301", "José", "東京に行く", "5 mg", "15 mg", "Tom", "tomorrow", "she is not allergic to nuts",
+    "she is allergic to nuts", "not to nuts", "allergic", "",
+]  # fmt: skip
+FORMS = [
+    "anna", "hauptstrasse", "hauptstraße", "مكتبة", "احمد", "ısparta", "isparta", "анна", "елка", "01701234567",
+    "tom", "de44500105175407324931", "anna-lena", "josé", "東京", "5",
+]  # fmt: skip
+NEEDLES = [
+    *([{"words": [word], "least": 1}] for word in FORMS),
+    *([{"words": ["allergic", "nuts"], "least": 2, "negative": negative}] for negative in (True, False)),
+    [{"words": ["anna", "lena"], "least": 2}, {"words": ["mg", "5"], "least": 2}],
+]
+
+
+async def test_texts_that_are_looked_at_together_match_like_each_alone(sql: Sql) -> None:
+    """Together, one could hide what another says: an Arabic one a German ß, or a text with “not” one without it."""
+    for needle in NEEDLES:
+        together, alone = (
+            await sql(
+                """with texts (told, id) as (select * from jsonb_array_elements_text(%s::jsonb) with ordinality)
+                select array(select relay.saying(array_agg(id), array_agg(told), needle)),
+                    array(select id from texts where relay.says(told, needle))
+                from texts, (select %s::jsonb as needle) one group by needle""",
+                json.dumps(TEXTS), json.dumps(needle),
+            )
+        )[0]  # fmt: skip
+        assert sorted(together) == sorted(alone) != [], needle
 
 
 @pytest.mark.parametrize(

@@ -161,3 +161,13 @@ async def test_whether_a_memory_changed_since_is_asked_of_its_own_changes(filled
     async with plans(filled, enable_nestloop="off", search_path="relay, extensions, public") as told:
         await rows(told, "select changed_since(c) from memory_change c where id = (select max(id) from memory_change)")
         assert told.read()["memory_change"] < 5, "of 1,000; it is asked of thousands when all are taken back"
+
+
+async def test_a_preview_of_an_erasure_looks_at_pages_of_texts_first(filled: str) -> None:
+    count = "select calls from pg_stat_xact_user_functions where funcname = 'says'"
+    needle = """select cardinality(relay.erase_elsewhere(1, '[{"words": ["nobodysaidit"], "least": 1}]', true))"""
+    async with plans(filled) as told, told.connection.transaction():
+        await rows(told, "set local track_functions = 'all'")
+        assert await rows(told, needle) == [(0,)]
+        ((calls,),) = await rows(told, count)
+        assert 1 <= calls <= 2 * SIZE.messages / 20, "of 2,000 texts"
