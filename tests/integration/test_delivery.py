@@ -136,7 +136,7 @@ async def deliver(
     store: Store, tg: Server, turn: ClaimedTurn, given: Sequence[Json], stop: asyncio.Event | None = None
 ) -> Delivered:
     async with asyncio.timeout(10):
-        return await Delivery(store, tg, BOT.id).deliver(turn, list(given), stop)
+        return await Delivery(sender.Sender(store, tg, BOT.id)).deliver(turn, list(given), stop)
 
 
 async def states(sql: Sql) -> list[tuple[str, str | None]]:

@@ -18,6 +18,7 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.files import file_request
 from relay.surfaces.telegram.outgoing.render import message_parts
+from relay.surfaces.telegram.outgoing.sender import Sender
 from relay.surfaces.telegram.parsing.place import Place
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, BOT, GROUP, TurnDriver, dm, fact, group, incoming_of, private, reply
@@ -267,7 +268,7 @@ async def test_a_file_is_stored_until_its_turn_ends_and_sent_from_there(
     messenger = FakeMessenger()
     await store.release()
     (again,) = await driver.claim()
-    await Delivery(store, messenger, BOT.id).deliver(again, [])
+    await Delivery(Sender(store, messenger, BOT.id)).deliver(again, [])
     sent = [(method, given.get("document")) for method, given in messenger.calls if method.startswith("send")]
     assert ("sendDocument", file) in sent
     assert await sql("select request -> 'file' from outbox where seq = 2") == [({"name": "notes.txt"},)]

@@ -26,6 +26,7 @@ from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from relay.surfaces.telegram.outgoing.delivery import Delivery
+from relay.surfaces.telegram.outgoing.sender import Sender
 from relay.surfaces.telegram.parsing.updates import Bot
 from relay.surfaces.telegram.turns.notices import make_queued_parts
 from tests.telegram_objects import sorted_row
@@ -233,7 +234,7 @@ def forget(words: str) -> Json:
 
 async def send_queued(store: Store, messenger: Messenger) -> None:
     """Sends the queued messages that are due, as a worker does."""
-    delivery = Delivery(store, messenger, BOT.id)
+    delivery = Delivery(Sender(store, messenger, BOT.id))
     while turns := [turn for turn in (await store.claim(BOT.id, 50))[0] if turn.message]:
         for turn in turns:
             assert turn.message

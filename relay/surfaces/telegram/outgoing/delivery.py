@@ -10,14 +10,12 @@ import structlog
 
 from relay.core import metrics
 from relay.core.errors import ChatGone, MessengerError
-from relay.core.ports import Messenger, TextToSpeech
+from relay.core.frozen import frozen
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Delivered, Part, PartResult, Request, StoredPart
-from relay.memory.store import Store
-from relay.surfaces.telegram.outgoing.exports import Exports
 from relay.surfaces.telegram.outgoing.insist import Stopped, sleep_or_stop
 from relay.surfaces.telegram.outgoing.requests import address_of, silent_line
-from relay.surfaces.telegram.outgoing.sender import STOPPED, Operates, Sender
+from relay.surfaces.telegram.outgoing.sender import STOPPED, Sender
 
 log = structlog.get_logger()
 
@@ -39,23 +37,12 @@ OnRefused = Callable[[ClaimedTurn, str, bool], Awaitable[None]]
 closed, and twice if the process ends in between."""
 
 
+@frozen
 class Delivery:
     """Delivers replies."""
 
-    def __init__(
-        self,
-        store: Store,
-        messenger: Messenger,
-        bot_id: int,
-        voice: TextToSpeech | None = None,
-        operates: Operates = lambda _: False,
-        exports: Exports | None = None,
-        on_refused: OnRefused | None = None,
-    ) -> None:
-        self._on_refused = on_refused
-        self._store = store
-        self._bot_id = bot_id
-        self._sender = Sender(store, messenger, bot_id, voice, operates, exports)
+    sender: Sender
+    on_refused: OnRefused | None = None
 
     @metrics.time_stage("deliver")
     async def deliver(
@@ -73,7 +60,7 @@ class Delivery:
         If an earlier process was sending a part, looks for it in the chat before sending it again. After a text is
         refused for good, no further part goes to that chat; a refused file does not stop the rest.
         """
-        rows = await self._store.deliver(turn, self._bot_id, parts, owner_id)
+        rows = await self.sender.store.deliver(turn, self.sender.bot_id, parts, owner_id)
         results: list[PartResult] = []
         refused, gone = "", False
         ended: set[int] = set()
@@ -88,9 +75,9 @@ class Delivery:
                     if part.chat_id < 0 and not await may_read():
                         raise ReadByOthers
                 if part.status == "waiting":
-                    part = await self._store.start_sending(turn, results, part.seq)
+                    part = await self.sender.store.start_sending(turn, results, part.seq)
                     results = []
-                results.append(await self._sender.send(turn, part, stop))
+                results.append(await self.sender.send(turn, part, stop))
                 metrics.DELIVERIES.labels("sent").inc()
             except (Stopped, ReadByOthers) as ended_by:
                 line = OVERHEARD if isinstance(ended_by, ReadByOthers) else STOPPED
@@ -103,24 +90,24 @@ class Delivery:
                 if "text" in part.request:
                     ended.add(part.chat_id)
                 results.append(part.make_failed(refused))
-        if refused and self._on_refused:
-            await self._on_refused(turn, refused, gone)
-        return replace(await self._store.store_sent(turn, results, True), refused="" if gone else refused)
+        if refused and self.on_refused:
+            await self.on_refused(turn, refused, gone)
+        return replace(await self.sender.store.store_sent(turn, results, True), refused="" if gone else refused)
 
     async def echo(self, turn: ClaimedTurn, heard: int, request: Request) -> None:
         """Posts the transcript of a message once, before its turn is answered.
 
         A failed echo does not stop the answer. If an earlier process was sending it, looks for it before sending again.
         """
-        row = await self._store.echo(turn, heard, request)
+        row = await self.sender.store.echo(turn, heard, request)
         if row.status != "sending":
             return
         try:
-            result = await self._sender.send(turn, row, None)
+            result = await self.sender.send(turn, row, None)
         except MessengerError as error:
             log.warning("echo not delivered", part=row.id, error=str(error))
             result = row.make_failed(str(error))
-        await self._store.store_sent(turn, [result], False)
+        await self.sender.store.store_sent(turn, [result], False)
 
     async def _say_stopped(
         self, turn: ClaimedTurn, row: StoredPart, results: Sequence[PartResult], why: str
@@ -128,8 +115,8 @@ class Delivery:
         """Drops the unsent parts, and sends the reason as the last one."""
         log.info("delivery stopped", part=row.id)
         request = {**address_of(row.request), **silent_line(why)}
-        last = await self._store.stop_delivery(turn, results, request)
+        last = await self.sender.store.stop_delivery(turn, results, request)
         try:
-            return await self._sender.send(turn, last, None)
+            return await self.sender.send(turn, last, None)
         except MessengerError as error:
             return last.make_failed(str(error))

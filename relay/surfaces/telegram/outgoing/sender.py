@@ -61,10 +61,10 @@ class Sender:
     store: Store
     messenger: Messenger
     bot_id: int
-    voice: TextToSpeech | None
+    voice: TextToSpeech | None = None
     """None: no engine is installed."""
-    operates: Operates
-    exports: Exports | None
+    operates: Operates = lambda _: False
+    exports: Exports | None = None
 
     async def send(self, turn: ClaimedTurn, row: StoredPart, stop: asyncio.Event | None) -> PartResult:
         """Brings a part marked as being sent into its chat, even if the chat has got a new id.

@@ -24,6 +24,7 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.groups.groups import Connection
 from relay.surfaces.telegram.outgoing.delivery import Delivery
 from relay.surfaces.telegram.outgoing.exports import Exports
+from relay.surfaces.telegram.outgoing.sender import Sender
 from relay.surfaces.telegram.turns import notices
 from relay.surfaces.telegram.turns.controls import Controls
 from relay.surfaces.telegram.turns.echo import Echoes
@@ -73,15 +74,15 @@ class Worker:
         self.runs = RunningTurns()
         self.poll_lease = PollLease()
         self._services = services
-        delivery = Delivery(
+        sender = Sender(
             engine.store,
             connection.messenger,
             bot.id,
             media.voice,
             lambda turn: services.people.role_of(turn) == "admin",
             Exports(engine.store, connection.messenger, services.installation.version, services.installation.scratch),
-            self._note_refusal,
         )
+        delivery = Delivery(sender, self._note_refusal)
         self.runner = TurnRunner(
             engine=engine,
             connection=connection,
