@@ -54,6 +54,7 @@ ARRIVAL = {"chat": {"id": -44, "type": "group"}, "from": {"id": ADA}, "date": 1}
 @example(update={"message": message(message_id=2**63, **FORWARD)})
 @example(update={"message": message(migrate_to_chat_id=-(2**70), chat={"id": -44, "type": "group"})})
 @example(update={"message": "x", "edited_message": message()})
+@example(update={"message": message(date=253_402_300_799)})  # 31 December 9999
 @example(update={"edited_message": {key: value for key, value in message().items() if key != "date"}})
 @example(update={"message_reaction": {**REACTION, "message_id": 5, "date": False}})
 @example(update={"message_reaction": {**REACTION, "date": 1}})

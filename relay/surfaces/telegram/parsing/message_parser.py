@@ -247,8 +247,5 @@ def reply_of(message: Message, bot_id: int, user_id: int) -> ReplyTo | None:
 
 
 def find_date(message: Message) -> datetime:
-    """Returns the time when a message was sent."""
-    try:
-        return datetime.fromtimestamp(message.date, UTC) if message.date else datetime.now(UTC)
-    except (ValueError, OverflowError, OSError):
-        return datetime.now(UTC)
+    """Returns the time when a message was sent; the present time if its date can't be one of Telegram's."""
+    return datetime.fromtimestamp(message.date, UTC) if 0 < message.date < 2**32 else datetime.now(UTC)
