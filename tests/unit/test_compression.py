@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import pairwise
@@ -288,6 +288,10 @@ def test_malformed_rows_from_the_model_are_dropped_or_corrected() -> None:
     )  # fmt: skip
     said = Step([{"type": "text", "text": 'Here: [{"role": "user", "text": "A.", "through": 2}]'}], "end_turn", {}, "s")
     assert read(said, 2) == (WrittenRow("user", "A.", 2),)
+    other = {"type": "tool_use", "name": "compress_all", "input": {"rows": [{"text": "B."}]}}
+    assert read(replace(said, blocks=[other, *said.blocks]), 2) == read(said, 2), "it isn't the tool that was offered"
+    with pytest.raises(EmptyAnswer):
+        read(Step([other], "tool_use", {}, "small"), 2)
     for nothing in (None, [], "x", [{"text": ""}]):
         with pytest.raises(EmptyAnswer):
             read(Tool(nothing).step(), 2)
