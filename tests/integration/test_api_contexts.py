@@ -95,6 +95,8 @@ async def test_a_session_is_unregistered(
         "compositions": [{"compositionId": f"c{composition}", "name": "Garden", "active": True}],
     }
     assert (await api.delete(path)).status_code == 204
+    told = await fails(await api.delete(f"{path}?versions=delete&force=true"), 404, "unknown")
+    assert told["detail"] == "That session isn't in the library."
     assert await sql("select registered_at, versions from session where id = %s", past.id) == [(None, 0)]
     assert await sql("select status from compression") == [("ready",)]
     await api.post(path, json={})

@@ -16,6 +16,7 @@ from relay.memory.rows.sessions import Session
 
 UNASKED_FLOOR = 0.2
 """The share of the words' weight that a session must have to be named unasked, because a weak match is no help."""
+NOT_REGISTERED = "That session isn't in the library."
 
 
 async def open_original(ctx: CommandContext, session_id: int, offset: int = 0, limit: int = 100) -> OriginalPage:
@@ -36,9 +37,11 @@ async def register_session(ctx: CommandContext, session_id: int) -> Session:
 async def unregister_session(
     ctx: CommandContext, session_id: int, versions: bool = False, force: bool = False
 ) -> Session:
-    """Removes a session from the library. `versions`: also drop its versions, with `force` even those in use."""
+    """Removes a session from the library. `versions`: also drop its versions, with `force` even those in use. Raises
+    `NotFound` if it isn't there."""
     await require_switch(ctx)
-    await open_session(ctx, session_id)  # raises for another conversation's session, so that nothing of it is dropped
+    if (await open_session(ctx, session_id)).registered is None:
+        raise NotFound(NOT_REGISTERED)
     plan = await plan_pruning(ctx, session_id) if versions else None
     if plan is not None and plan.versions:
         await prune_all(ctx, [one.id for one in plan.versions], force)

@@ -10,8 +10,6 @@ from fastapi import APIRouter, Depends, Query, Response
 from relay.commands.contexts.library import register_session, unregister_session
 from relay.commands.contexts.projects import list_projects, open_project, read_record
 from relay.commands.history.sessions import sessions
-from relay.commands.memory.access import check_switch
-from relay.core.errors import NotFound
 from relay.surfaces.http.api.contexts.files import listing_what_holds_it, sent
 from relay.surfaces.http.api.contexts.names import ProjectId, SessionId, in_project, number_of
 from relay.surfaces.http.api.contexts.records import (
@@ -26,7 +24,6 @@ from relay.surfaces.http.caller import Reading, Writing, WritingRoute
 from relay.surfaces.http.wire import WireInput, WireModel
 
 router = APIRouter(prefix="/memory/projects", tags=["projects"], route_class=WritingRoute)
-NOT_REGISTERED = "That session isn't in the library."
 
 
 class Manifest(WireModel):
@@ -117,9 +114,5 @@ async def unregister(
     """Removes a session from the library. Its markers stay, and so do its versions, unless they are to be deleted;
     `force`: also those that a running conversation uses."""
     there, number = await in_project(ctx, project_id), number_of(session_id)
-    record = await read_record(there, number)
-    check_switch(there, there.space)  # before telling that there is nothing to remove
-    if record.session.registered is None:
-        raise NotFound(NOT_REGISTERED)
     with listing_what_holds_it():
         await unregister_session(there, number, versions == "delete", force)
