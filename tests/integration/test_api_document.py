@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ import pytest
 import schemathesis
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -21,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from relay.memory.store import Store
+from relay.surfaces.http.wire import WireInput
 from tests.integration.api import open_api
 from tests.integration.turn_driver import ADA, TurnDriver, fact
 from tests.strategies import examples
@@ -70,6 +73,29 @@ async def test_every_answer_is_described_in_the_api_document(driver: TurnDriver,
             case.validate_response(send(case), checks=CHECKS)
 
         await asyncio.to_thread(holds)
+
+
+WRONG: dict[str, list[object]] = {"integer": ["5", True], "number": ["0.5", True], "boolean": ["yes", 1], "string": [5]}
+"""Values of other types, by the type in the document."""
+
+
+def inputs(kind: type[WireInput] = WireInput) -> Iterator[type[WireInput]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from inputs(one)
+
+
+def test_a_value_of_another_type_than_in_the_document_is_refused() -> None:
+    checked = 0
+    for model in inputs():
+        for name, schema in model.model_json_schema()["properties"].items():
+            kinds = {str(one.get("type")) for one in schema.get("anyOf", [schema]) if "const" not in one}
+            for value in [value for kind in kinds for value in WRONG.get(kind, ())]:
+                with pytest.raises(ValidationError) as refused:
+                    model.model_validate({name: value})
+                assert name in {error["loc"][0] for error in refused.value.errors()}, (model, name, value)
+                checked += 1
+    assert checked > 80
 
 
 async def test_paths_are_written_in_one_style(store: Store) -> None:

@@ -26,7 +26,7 @@ from relay.surfaces.http.api.contexts.records import CompositionLine, Compositio
 from relay.surfaces.http.api.contexts.versions import CompressionSettings
 from relay.surfaces.http.api.paging import Page, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, begin_writing
-from relay.surfaces.http.wire import Id, WireInput, WireModel, source
+from relay.surfaces.http.wire import Flag, Id, WireInput, WireModel, source
 
 router = APIRouter(prefix="/memory", tags=["compositions"], route_class=WritingRoute)
 
@@ -36,7 +36,7 @@ class ComponentAsked(WireInput):
 
     session_id: Name
     version_id: Name = "auto"
-    allocation: Annotated[int, Field(ge=1, le=MOST_BUDGET)] | None = None
+    allocation: Annotated[int, Field(ge=1, le=MOST_BUDGET, strict=True)] | None = None
     recompress_settings: CompressionSettings | None = None
 
     def part(self) -> tuple[int, PartAsked]:
@@ -56,7 +56,7 @@ class CompositionAsked(WireInput):
     strategy: Literal["equal", "recency", "proportional"] = "equal"
     output_format: Literal["markdown", "jsonl", "both"] | None = None
     replaces: Name | None = None
-    preview: bool = False
+    preview: Flag = False
 
     def request(self) -> ComposeRequest:
         """Returns the request as the command takes it."""

@@ -29,7 +29,7 @@ SomeProject = Annotated[
 ]
 Name = Annotated[str, Field(max_length=64)]
 """A name in a body; an unknown one answers 404."""
-Budget = Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET)]
+Budget = Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, strict=True)]
 """A budget, in tokens."""
 
 

@@ -14,7 +14,7 @@ from relay.surfaces.http.api.contexts.files import listing_what_holds_it
 from relay.surfaces.http.api.contexts.names import Name, SessionId, VersionId, VersionName, in_session, number_of
 from relay.surfaces.http.api.contexts.records import CompressionRecord
 from relay.surfaces.http.caller import Writing, WritingRoute
-from relay.surfaces.http.wire import WireInput, WireModel
+from relay.surfaces.http.wire import Flag, WireInput, WireModel
 
 router = APIRouter(prefix="/memory", tags=["versions"], route_class=WritingRoute)
 
@@ -24,7 +24,7 @@ class Pruning(WireInput):
 
     session_id: Name
     version_ids: Annotated[list[Name], Field(min_length=1, max_length=MOST_PRUNED)]
-    force: bool = False
+    force: Flag = False
 
 
 class Pruned(WireModel):

@@ -68,9 +68,9 @@ class DecayAsked(WireInput):
     session."""
 
     session_id: Name
-    compression_ratio: Annotated[int, Field(ge=LEAST_RATIO, le=MOST_RATIO)]
+    compression_ratio: Annotated[int, Field(ge=LEAST_RATIO, le=MOST_RATIO, strict=True)]
     aggressiveness: Aggressiveness | None = None
-    session_distance: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    session_distance: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
 
 
 class JudgedMarker(WireModel):
