@@ -45,6 +45,8 @@ PARTS = {
     "feedback": "feedback",
     "preference_decision": "preference_decisions",
 }
+IN_THREAD = ("session", "message", "document", "summary", "keepit")
+"""The types of rows that belong to a thread."""
 TOGETHER = PARTS.keys() - {"summary"}
 """The types of rows that can be passed in batches."""
 SCHEMAS = (SCHEMA, "relay-export/2", "relay-export/1")
@@ -88,10 +90,7 @@ def check(path: Path) -> CheckedExport:
             setting[links.type].append(row)
         if links.type in known:
             known[links.type].add(links.id)
-        if (
-            links.type in ("session", "message", "document", "summary", "keepit")
-            and links.thread not in known["thread"]
-        ):
+        if links.type in IN_THREAD and links.thread not in known["thread"]:
             raise broken_file_error(path)
         if links.type in ("message", "summary") and links.session not in known["session"]:
             raise broken_file_error(path)
@@ -164,7 +163,7 @@ class Import:
         self._ids = {kind: {} for kind in (*PARTS, *(one.kind for one in list_exported_kinds()))}
         old = [links_of(row).id for row in export.threads]
         self._ids["thread"] = {id: new for id, new in zip(old, made.ids, strict=True) if id is not None}
-        await self._pass(("session", "message", "document", "summary", "keepit"))
+        await self._pass(IN_THREAD)
         await self._pass(("memory",))
         for kind in list_exported_kinds():
             await self._pass((kind.kind,))

@@ -166,7 +166,7 @@ class ErasureCleanup:
             return OVER_REST
         begun = (await self._rewrite()).at
         log_too = await database.rewrite()
-        await self.backup.database.call("files_cleared", at=begun)
+        await database.call("files_cleared", at=begun)
         log.info("the database's files are being rewritten", log=log_too)
         return "" if log_too else LOG_STAYS
 

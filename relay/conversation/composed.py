@@ -33,10 +33,8 @@ def composed_layer(composed: ComposedContext | None, share: float, zone: tzinfo)
     left_out = oldest_beyond(parts, texts, share)
     shown = [text for place, text in enumerate(texts) if place not in left_out]
     record = ComposedRecord(composed.id, len(shown), len(left_out))
-    if not shown:
-        return ComposedLayer("", record)
     text = "\n\n".join(shown)
-    return ComposedLayer(f'<composed name="{composed.name}">\n{text}\n</composed>', record)
+    return ComposedLayer(f'<composed name="{composed.name}">\n{text}\n</composed>' if shown else "", record)
 
 
 def parts_of(rows: Sequence[ComposedRow]) -> list[list[ComposedRow]]:

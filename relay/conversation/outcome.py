@@ -54,12 +54,8 @@ def action_row(action: Learn | Forget | Remember, incoming: Incoming) -> dict[st
     about = {"subject_id": incoming.user_id, "subject": incoming.name}
     if isinstance(action, Learn):
         return {"action": "learn", "kind": "fact", "content": action.text, **about}
-    return {
-        "action": "learn",
-        "kind": "learning",
-        **asdict(action),
-        **(about if action.category != "knowledge" else {}),
-    }
+    learned = asdict(action) | ({} if action.category == "knowledge" else about)
+    return {"action": "learn", "kind": "learning", **learned}
 
 
 def select_allowed_actions(intents: Intents, choices: Choices) -> list[Learn | Forget | Remember]:

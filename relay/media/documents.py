@@ -106,14 +106,8 @@ def make_read(attachment: Attachment, told: dict[str, Any]) -> FileContents:
         shown = first_parts(parts)
         block |= {"type": "text", "text": show_parts(f"{name} ({told['kind']})", shown, len(parts), bool(stored))}
         notes += [] if stored or len(shown) == len(parts) else [UNSTORED.format(shown=len(shown), parts=len(parts))]
-    kept = {
-        "unique_id": attachment.unique_id,
-        "name": name,
-        "mime": attachment.mime,
-        "kind": told["kind"],
-        "pages": told["pages"],
-        "parts": stored,
-    }
+    kept = {"unique_id": attachment.unique_id, "name": name, "mime": attachment.mime, "parts": stored}
+    kept |= {"kind": told["kind"], "pages": told["pages"]}
     notice = f"📄 {name}: {' '.join(notes)}" if notes else ""
     return FileContents([block], f"📄 {name}", [kept] if stored else [], notice)
 

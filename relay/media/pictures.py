@@ -30,14 +30,8 @@ class Pictures:
 
     async def read(self, attachment: Attachment) -> FileContents:
         made = await self.prepare(attachment)
-        block: Block = {
-            "type": "image",
-            "untrusted": "image",
-            "file": asdict(attachment),
-            "width": made.width,
-            "height": made.height,
-            "bytes": made.bytes,
-        }
+        block: Block = {"type": "image", "untrusted": "image", "file": asdict(attachment)}
+        block |= {"width": made.width, "height": made.height, "bytes": made.bytes}
         block |= {"frames": made.frames} if made.frames > 1 else {}
         block |= {"preview": True} if made.preview else {}
         notice = f"{describe_picture(attachment)}: {FIRST.format(pages=made.pages)}" if made.pages > 1 else ""

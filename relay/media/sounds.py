@@ -38,16 +38,8 @@ class Sounds:
             if str(error) not in WORDLESS or not attachment.preview or attachment.kind not in FILMS:
                 raise
             return await self._pictures.read(attachment)
-        block: Block = {
-            "type": "text",
-            "text": heard.text,
-            "file": asdict(attachment),
-            "heard": {
-                "language": heard.language,
-                "engine": heard.engine,
-                "seconds": heard.seconds or attachment.seconds,
-            },
-        }
+        how = {"language": heard.language, "engine": heard.engine, "seconds": heard.seconds or attachment.seconds}
+        block: Block = {"type": "text", "text": heard.text, "file": asdict(attachment), "heard": how}
         if attachment.kind not in SPOKEN:
             block |= {"untrusted": "recording"} | ({"from": attachment.name} if attachment.name else {})
         what = f"{NAMES[attachment.kind]} {attachment.name}".strip()

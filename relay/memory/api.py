@@ -49,10 +49,8 @@ class Memory:
         """Returns what is relevant enough to a text to be mentioned unasked, best first; nothing while memory is
         off."""
         query = await embed_query(self._embedder, text, LOADING_SECONDS)
-        return [
-            _make_found(row)
-            for row in await self._store.recall_for(await self._resolve_space(space), query.as_json(), limit)
-        ]
+        found = await self._store.recall_for(await self._resolve_space(space), query.as_json(), limit)
+        return [_make_found(row) for row in found]
 
     async def search(
         self,

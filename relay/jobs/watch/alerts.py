@@ -132,11 +132,11 @@ class AlertMonitor:
             await self._database_was_away()
             self._told_full = False
             fresh = {name: one for name, one in self.outcomes.items() if self._judged.get(name) != one.at}
+            # A refused poll also shows that Telegram answers.
+            silence = 0.0 if self.lost_polls() else self.silence()
             conditions = [
                 *from_readings(readings, self.budget, self.bot_id),
-                from_silence(
-                    0.0 if self.lost_polls() else self.silence(), self.bot_id
-                ),  # a refused poll also shows that Telegram answers
+                from_silence(silence, self.bot_id),
                 from_lost_polls(self.lost_polls(), self.bot_id),
                 from_preferences(self.preference_seconds(), self.bot_id),
                 *from_jobs(fresh),
@@ -180,13 +180,10 @@ class AlertMonitor:
         if text and tells:
             markdown = "\n\n".join(map(escape_markdown, text.split("\n\n")))
             key = f"incident {incident.id} {'over' if over else 'wrong'}"
-            await self.store.enqueue(
-                self.bot_id,
-                [
-                    Message(chat_id=one, user_id=one, text=markdown, sound=not over, key=f"{key} {one}")
-                    for one in admins
-                ],
-            )
+            told = [
+                Message(chat_id=one, user_id=one, text=markdown, sound=not over, key=f"{key} {one}") for one in admins
+            ]
+            await self.store.enqueue(self.bot_id, told)
         await self.store.record_told(incident.id, over, told=tells or not text)
 
     async def _reaches_telegram(self) -> bool:

@@ -77,15 +77,9 @@ def _as_list(table: str) -> str:
     if len(lines) < 3 or not RULE.fullmatch(lines[1]):
         return table
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
-    return (
-        "\n".join(
-            ", ".join(
-                f"{name}: {cell}" if name else cell for name, cell in zip_longest(rows[0], row, fillvalue="") if cell
-            )
-            for row in rows[2:]
-        )
-        + "\n"
-    )
+    named = (zip_longest(rows[0], row, fillvalue="") for row in rows[2:])
+    told = (", ".join(f"{name}: {cell}" if name else cell for name, cell in cells if cell) for cells in named)
+    return "\n".join(told) + "\n"
 
 
 def _prose(text: str) -> list[tuple[str, bool]]:

@@ -80,15 +80,9 @@ class Consolidation:
             to = [space.owner_id] if space.owner_id is not None else list(self.asks())
             if not to:
                 return {"left": 1}
+            notice = {"text": question(lost, space.active, space.kind == "group")}
             asked = await store.ask_consolidation(
-                space_id,
-                self.bot_id,
-                plan=plan,
-                lost=lost,
-                active=space.active,
-                through=through,
-                to=to,
-                notice={"text": question(lost, space.active, space.kind == "group")},
+                space_id, self.bot_id, plan=plan, lost=lost, active=space.active, through=through, to=to, notice=notice
             )
             return {"spaces": 1, "asked": int(asked)}
         return {"spaces": 1} | asdict(await store.consolidate(space_id, plan, through) or TidiedCounts())
