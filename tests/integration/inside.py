@@ -82,6 +82,10 @@ class Wire:
         return content
 
 
+def speechless(request: ModelRequest) -> list[Json]:
+    raise AssertionError("no model is asked")
+
+
 def copied(value: Any) -> Any:
     """Returns a JSON value as the other side receives it."""
     return json.loads(json.dumps(value))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Any
+
+import psycopg
 
 from relay.core.models import ModelRequest, Step
 from relay.jobs.runner import Runner
@@ -36,6 +39,19 @@ class LongSession:
     thread_id: int
     messages: int
     contents: tuple[tuple[str, str], ...]
+
+
+@contextlib.asynccontextmanager
+async def superuser_sql(url: str) -> AsyncIterator[Sql]:
+    """Opens a connection of the superuser. Yields a function that runs a statement in Relay's schema."""
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+
+        async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+            cursor = await connection.execute(statement.encode(), values or None)
+            return await cursor.fetchall() if cursor.description else []
+
+        await sql("set search_path = relay, public, extensions")
+        yield sql
 
 
 async def long_session(

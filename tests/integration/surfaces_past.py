@@ -12,10 +12,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
-import psycopg
 from pydantic_core import to_json
 
-from tests.integration.long_session import long_session
+from tests.integration.long_session import long_session, superuser_sql
 from tests.integration.surfaces import OWNER, Installation
 
 TABLES = (
@@ -58,13 +57,7 @@ def live(there: Installation) -> None:
 
 
 async def _talk_long(there: Installation) -> None:
-    async with await psycopg.AsyncConnection.connect(there.superuser_url, autocommit=True) as connection:
-
-        async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-            cursor = await connection.execute(statement.encode(), values or None)
-            return await cursor.fetchall() if cursor.description else []
-
-        await sql("set search_path = relay, public, extensions")
+    async with superuser_sql(there.superuser_url) as sql:
         await long_session(sql, 60, 12_000, ("1.00", "0.80", "0.25"), OWNER)
         await sql("update thread set chat_id = 0")  # the terminal's; the next one is the chat with a bot
         await long_session(sql, 20, 4_000, ("0.50",), OWNER)

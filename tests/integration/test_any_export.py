@@ -67,11 +67,8 @@ async def place(embedded: Server, tmp_path: Path) -> AsyncIterator[Place]:
     await client.open()
     store, side = Store(client, str(uuid.uuid4())), Side(client, embedded.url(name))
 
-    async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        return side.sql(statement, *values)
-
     try:
-        await lived(TurnDriver(store), sql)
+        await lived(TurnDriver(store), side.run)
         path = await written(store, private(ADA), tmp_path)
         await client.close()
         async with undone(embedded.url(name)) as database:

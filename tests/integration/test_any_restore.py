@@ -78,14 +78,11 @@ async def place(embedded: Server, tmp_path: Path) -> AsyncIterator[Place]:
     client, side = Postgres(embedded.url(name)), Side(Postgres(""), embedded.url(name))
     await client.open()
 
-    async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        return side.sql(statement, *values)
-
     async def at_once(function: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
     try:
-        await lived(TurnDriver(Store(client, str(uuid.uuid4()))), sql)
+        await lived(TurnDriver(Store(client, str(uuid.uuid4()))), side.run)
         side.sql(AT_REST)
         await Backup(client, Looking(), "1.2.3", SCHEMA, "a test").make(path)
         await client.close()

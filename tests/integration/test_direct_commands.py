@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from relay.core.models import ModelRequest
 from relay.memory.store import Store
 from tests.integration.conftest import Server, Sql
-from tests.integration.inside import Json, inside
+from tests.integration.inside import inside, speechless
 from tests.integration.turn_driver import ADA, BOT, dm, private
-
-
-def speechless(request: ModelRequest) -> list[Json]:
-    raise AssertionError("no model is asked")
 
 
 async def test_a_command_whose_process_died_is_ended_by_the_next_process(embedded: Server) -> None:

@@ -26,7 +26,7 @@ from relay.archive.imports import Import, check
 from relay.archive.readable.text import Readable
 from relay.clients.postgres.database import Postgres
 from relay.core.errors import SettingsError
-from relay.core.models import ModelRequest, Space
+from relay.core.models import Space
 from relay.core.settings import Settings
 from relay.memory.store import Store
 from relay.surfaces.chat.context import ChatContext
@@ -36,7 +36,7 @@ from relay.surfaces.cli import export as commands
 from relay.surfaces.telegram.outgoing import exports
 from relay.surfaces.telegram.outgoing.exports import NotPacked
 from tests.integration.conftest import TEMPLATE, Opened, Server, Sql
-from tests.integration.inside import Inside, Json, inside
+from tests.integration.inside import Inside, Json, inside, speechless
 from tests.integration.library import add_marker, add_version
 from tests.integration.sides import Side
 from tests.integration.turn_driver import (
@@ -258,12 +258,7 @@ async def other(embedded: Server) -> AsyncIterator[tuple[Store, Any]]:
     name = embedded.create(TEMPLATE)
     client = Postgres(embedded.url(name))
     await client.open()
-    side = Side(client, embedded.url(name))
-
-    async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        return side.sql(statement, *values)
-
-    yield Store(client, str(uuid.uuid4())), sql
+    yield Store(client, str(uuid.uuid4())), Side(client, embedded.url(name)).run
     await client.close()
     embedded.drop(name)
 
@@ -707,10 +702,6 @@ async def test_a_long_import_tells_its_progress_and_how_to_continue(
 
 
 # Exports in the chat
-
-
-def speechless(request: ModelRequest) -> list[Json]:
-    raise AssertionError("no model is asked")
 
 
 @pytest.fixture

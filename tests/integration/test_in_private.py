@@ -10,14 +10,13 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from relay.commands.registry import Command
-from relay.core.models import ModelRequest
 from relay.surfaces.chat import COMMANDS, HANDLERS
 from relay.surfaces.chat.callbacks import CALLBACKS, Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import BUTTONS
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button
 from tests.integration.conftest import Server
-from tests.integration.inside import Inside, Json, inside
+from tests.integration.inside import Inside, inside, speechless
 from tests.integration.turn_driver import ADA, BEN, EVE, GROUP
 from tests.standins.telegram.values import Chat, StoredMessage, User
 
@@ -50,10 +49,6 @@ def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(HANDLERS, "secret", secret)
     monkeypatch.setitem(CALLBACKS, "zz", More)
     monkeypatch.setitem(BUTTONS, "zz", more)
-
-
-def speechless(request: ModelRequest) -> list[Json]:
-    raise AssertionError("no model is asked")
 
 
 @pytest.fixture

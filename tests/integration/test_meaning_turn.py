@@ -115,13 +115,18 @@ class Toothed:
         return [[1.0, 0.0, *[0.0] * 382] if one else [0.0, 1.0, *[0.0] * 382] for one in about_teeth]
 
 
+async def make_intent(driver: TurnDriver, about: str, text: str, **limits: int) -> None:
+    """Begins Ada's conversation, and makes a standing intent of hers."""
+    await driver.exchange(ADA, "hello")
+    await driver.store.make_intent({
+        "space": private(ADA).as_json(), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "about": about, "text": text,
+        "turn_id": None, "proposed": False, **limits,
+    })  # fmt: skip
+
+
 async def test_a_message_that_means_an_intent_shows_it_once_a_day(driver: TurnDriver) -> None:
     store = driver.store
-    await driver.exchange(ADA, "hello")
-    await store.make_intent({
-        "space": private(ADA).as_json(), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "about": "dentist",
-        "text": "take the insurance card", "turn_id": None, "proposed": False,
-    })  # fmt: skip
+    await make_intent(driver, "dentist", "take the insurance card")
     shown = []
     for text in ("what a nice day", "this toothache is killing me", "still this toothache"):
         turn = await driver.turn(ADA, text)
@@ -137,11 +142,7 @@ async def test_a_message_that_means_an_intent_shows_it_once_a_day(driver: TurnDr
 @pytest.mark.parametrize("said", ["the dentist called", "this toothache is killing me"])
 async def test_a_message_that_is_answered_again_shows_its_intent_again(driver: TurnDriver, said: str) -> None:
     store = driver.store
-    await driver.exchange(ADA, "hello")
-    await store.make_intent({
-        "space": private(ADA).as_json(), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "about": "dentist",
-        "text": "take the insurance card", "turn_id": None, "proposed": False,
-    })  # fmt: skip
+    await make_intent(driver, "dentist", "take the insurance card")
     engine = Engine(store, Gate(OfflineModel(), store), "m", 100, UTC, embedder=Toothed())
     shown = []
     for text, retry in ((said, False), ("/retry", True), (said, False)):
@@ -174,21 +175,13 @@ async def test_a_message_that_is_answered_again_shows_its_intent_again(driver: T
 async def test_words_are_recognised_inflected_but_short_ones_not_in_longer_words(
     driver: TurnDriver, about: str, texts: list[str], others: list[str]
 ) -> None:
-    await driver.exchange(ADA, "hello")
-    await driver.store.make_intent({
-        "space": private(ADA).as_json(), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "about": about,
-        "text": "ask about it", "turn_id": None, "proposed": False, "mention_hours": 0, "mention_times": 9,
-    })  # fmt: skip
+    await make_intent(driver, about, "ask about it", mention_hours=0, mention_times=9)
     shown = {text: bool((await driver.exchange(ADA, text)).context.intents) for text in [*texts, *others]}
     assert shown == dict.fromkeys(texts, True) | dict.fromkeys(others, False)
 
 
 async def test_the_model_is_told_which_mention_is_the_last(driver: TurnDriver) -> None:
-    await driver.exchange(ADA, "hello")
-    await driver.store.make_intent({
-        "space": private(ADA).as_json(), "chat_id": ADA, "topic_id": 0, "user_id": ADA, "about": "car",
-        "text": "book the service", "turn_id": None, "proposed": False, "mention_hours": 0, "mention_times": 2,
-    })  # fmt: skip
+    await make_intent(driver, "car", "book the service", mention_hours=0, mention_times=2)
     told = []
     for text in ("my car", "the car", "a car"):
         made = await driver.exchange(ADA, text)

@@ -16,19 +16,14 @@ from relay.core.models import ModelRequest, Step
 from relay.core.prompt_markup import estimate_tokens
 from relay.memory.contexts.markers import markers_in
 from relay.memory.rows.turns.context import StoredMessage
-from relay.memory.rows.upkeep.writing import NewSummary
 from relay.memory.spending.gate import Gate
 from relay.memory.store import Store
 from relay.memory.writing.summaries import Summariser
 from tests.integration.conftest import Sql
 from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, dm, incoming_of, private, reply
-from tests.integration.work import Due, Scripted, claim_summaries, summarise_due, written
+from tests.integration.work import Scripted, claim_summaries, summarise_due, written
 
 OWED = "select parked_at is not null, failures from job where kind = 'summary'"
-
-
-def made(text: str, due: Due, tainted: bool = False) -> NewSummary:
-    return written(due, text, tainted)
 
 
 async def talk(driver: TurnDriver, count: int, first: int = 1, **more: Any) -> None:
@@ -70,7 +65,7 @@ async def summarise(store: Store, *texts: str) -> None:
     """Stores these texts as the summaries that are due, oldest first."""
     due = await claim_summaries(store, 4)
     for work, text in zip(due, texts, strict=True):
-        assert await store.store_summary(work.job, made(text, work)) is True
+        assert await store.store_summary(work.job, written(work, text)) is True
 
 
 async def shown_now(driver: TurnDriver, words: str = "now") -> tuple[str | None, list[str]]:
@@ -123,20 +118,20 @@ async def test_no_message_falls_between_the_summary_and_the_window(driver: TurnD
         assert await sql("select count(*) from message where id > %s and id < %s", covered, first) == [(0,)]
         late += await claim_summaries(store, 4)
         for work in late[-1:] if number % 7 == 0 else late[:1] if number % 11 == 0 else []:
-            await store.store_summary(work.job, made(f"{number}.", work))
+            await store.store_summary(work.job, written(work, f"{number}."))
             late.remove(work)
 
 
 async def test_the_next_summary_builds_on_the_one_before(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await talk(driver, 5)
     (first,) = await claim_summaries(store, 4)
-    await store.store_summary(first.job, made("Early.", first, tainted=True))
+    await store.store_summary(first.job, written(first, "Early.", tainted=True))
     await talk(driver, 5, first=6)
     (second,) = await claim_summaries(store, 4)
     assert (second.work.previous.text, second.work.previous.tainted) == ("Early.", True)
     assert second.work.messages[0].text == "q6"
     assert len(second.work.messages) == 10
-    await store.store_summary(second.job, made("Later.", second))
+    await store.store_summary(second.job, written(second, "Later."))
     rows = await sql(
         "select s.text, p.text, s.message_count, s.model, s.settings ->> 'max_tokens', s.usage ->> 'input_tokens',"
         " s.from_message_id <= s.through_message_id from summary s left join summary p on p.id = s.previous_id"
@@ -151,8 +146,8 @@ async def test_the_next_summary_builds_on_the_one_before(driver: TurnDriver, sto
 async def test_a_late_older_summary_does_not_replace_a_newer_one(driver: TurnDriver, store: Store) -> None:
     await talk(driver, 10)
     first, second = await claim_summaries(store, 4)
-    await store.store_summary(second.job, made("Later.", second))
-    await store.store_summary(first.job, made("Early.", first))
+    await store.store_summary(second.job, written(second, "Later."))
+    await store.store_summary(first.job, written(first, "Early."))
     context = (await driver.exchange(ADA, "now")).context
     assert context.latest_summary is not None
     assert context.latest_summary.text == "Later."
@@ -162,7 +157,7 @@ async def test_a_summary_finished_after_new_is_stored_and_not_shown(driver: Turn
     await talk(driver, 5)
     (work,) = await claim_summaries(store, 4)
     await store.new_session(dm(ADA), "")
-    await store.store_summary(work.job, made("Before.", work))
+    await store.store_summary(work.job, written(work, "Before."))
     context = (await driver.exchange(ADA, "a clean page")).context
     assert context.summary is None
     assert context.recent == ()
@@ -172,7 +167,7 @@ async def test_a_summary_finished_after_new_is_stored_and_not_shown(driver: Turn
 async def test_an_ended_session_is_summarised_separately(driver: TurnDriver, store: Store) -> None:
     await talk(driver, 5)
     (work,) = await claim_summaries(store, 4)
-    await store.store_summary(work.job, made("Early.", work))
+    await store.store_summary(work.job, written(work, "Early."))
     await talk(driver, 2, first=6)
     await store.new_session(dm(ADA), "")
     await talk(driver, 3, first=8)
@@ -193,9 +188,9 @@ async def test_a_lost_lease_stores_nothing(
     await sql("update job set lease_until = now() - interval '1 second'")
     other = another()
     (taken,) = await claim_summaries(other, 4)
-    assert await store.store_summary(work.job, made("Mine.", work)) is False
-    assert await other.store_summary(taken.job, made("Theirs.", taken)) is True
-    assert await other.store_summary(taken.job, made("Again.", taken)) is False
+    assert await store.store_summary(work.job, written(work, "Mine.")) is False
+    assert await other.store_summary(taken.job, written(taken, "Theirs.")) is True
+    assert await other.store_summary(taken.job, written(taken, "Again.")) is False
     assert await sql("select text from summary") == [("Theirs.",)]
 
 

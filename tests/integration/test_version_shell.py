@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from typer.testing import CliRunner
 
 from relay.surfaces.cli.cli import cli
 from tests.integration.conftest import TEMPLATE, Server
-from tests.integration.long_session import long_session
+from tests.integration.long_session import long_session, superuser_sql
 
 
 @pytest.fixture
@@ -23,13 +22,7 @@ async def relay(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for key, value in (values | {"RELAY_EMBEDDER": "off"}).items():
         monkeypatch.setenv(key, value)
     monkeypatch.chdir(tmp_path)
-    async with await psycopg.AsyncConnection.connect(embedded.url(name, superuser=True), autocommit=True) as connection:
-
-        async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-            cursor = await connection.execute(statement.encode(), values or None)
-            return await cursor.fetchall() if cursor.description else []
-
-        await sql("set search_path = relay, public, extensions")
+    async with superuser_sql(embedded.url(name, superuser=True)) as sql:
         await long_session(sql, 60, 12_000, user_id=1)
         await sql("update thread set chat_id = 0")
     yield
