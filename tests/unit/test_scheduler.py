@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -14,6 +16,15 @@ import pytest
 
 from relay.jobs.clock import scheduler as scheduling
 from relay.jobs.clock.scheduler import Schedule, Scheduler
+
+
+@contextlib.contextmanager
+def started(work: Scheduler) -> Iterator[None]:
+    work.start()
+    try:
+        yield
+    finally:
+        work.stop()
 
 
 async def test_requests_during_a_run_cause_one_more_run(caplog: pytest.LogCaptureFixture) -> None:
@@ -57,16 +68,13 @@ async def test_many_simultaneous_turns_share_a_run_that_sees_the_last(monkeypatc
             done.set()
 
     work = Scheduler([Schedule("work", look, minutes=60), Schedule("other", asyncio.Event().wait, minutes=60)])
-    work.start()
-    try:
+    with started(work):
         for _ in range(50):
             made += 1
             work.run_soon(["work"])
             await asyncio.sleep(0.002)
         async with asyncio.timeout(10):
             await done.wait()
-    finally:
-        work.stop()
     assert looks < 25
 
 
@@ -74,22 +82,18 @@ async def test_a_single_turn_runs_its_job_at_once(monkeypatch):
     monkeypatch.setattr(scheduling, "SOON_SECONDS", 3600)
     ran = asyncio.Queue[None]()
     work = Scheduler([Schedule("work", lambda: ran.put(None), minutes=60)])
-    work.start()
-    try:
+    with started(work):
         async with asyncio.timeout(10):
             await ran.get()
             work.run_soon(["work"])
             await ran.get()
-    finally:
-        work.stop()
 
 
 async def test_a_job_waits_for_a_series_of_turns_but_not_for_ever(monkeypatch):
     monkeypatch.setattr(scheduling, "QUIET_SECONDS", 0.3)
     ran = asyncio.Queue[None]()
     work = Scheduler([Schedule("work", lambda: ran.put(None), minutes=60)])
-    work.start()
-    try:
+    with started(work):
         async with asyncio.timeout(10):
             await ran.get()
             for _ in range(10):
@@ -101,8 +105,6 @@ async def test_a_job_waits_for_a_series_of_turns_but_not_for_ever(monkeypatch):
             while ran.empty():
                 work.run_soon(["work"])
                 await asyncio.sleep(0.01)
-    finally:
-        work.stop()
 
 
 async def test_only_requested_jobs_run_soon(monkeypatch):
@@ -110,16 +112,13 @@ async def test_only_requested_jobs_run_soon(monkeypatch):
     ran = asyncio.Queue[str]()
     names = ["index", "judging", "titles"]
     work = Scheduler([Schedule(name, lambda name=name: ran.put(name), minutes=60) for name in names])
-    work.start()
-    try:
+    with started(work):
         async with asyncio.timeout(10):
             assert sorted([await ran.get() for _ in names]) == names, "each once, at the start"
             work.run_soon(["titles"])
             assert await ran.get() == "titles"
         await asyncio.sleep(0.1)
         assert ran.empty()
-    finally:
-        work.stop()
 
 
 async def test_a_turn_that_ends_during_the_shutdown_causes_no_error(
