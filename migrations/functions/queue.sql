@@ -36,7 +36,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'message', relay.message_of(p_turn.id))
 $$;
 
--- Opens a lane's next turn from the leading updates that belong together; an album always does. Null if nothing is pending.
+-- Adds the waiting parts of a turn's albums to it, whoever wrote in between.
+create or replace function relay.claim_albums(p_turn relay.turn) returns void
+language sql set search_path = relay, extensions, pg_temp as $$
+    update inbox set status = 'claimed', turn_id = p_turn.id
+    where lane_id = p_turn.lane_id and status = 'pending' and user_id = p_turn.user_id
+        and payload #>> '{message,media_group_id}' in (
+            select payload #>> '{message,media_group_id}' from inbox where turn_id = p_turn.id)
+$$;
+
+-- Opens a lane's next turn from the leading updates that belong together. Null if nothing is pending.
 create or replace function relay.open_turn(
     p_bot_id bigint, p_lane_id bigint, p_worker uuid, p_lease_seconds integer) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -54,13 +63,15 @@ begin
     returning * into opened;
     select min(update_id) into border from inbox
     where lane_id = p_lane_id and status = 'pending' and update_id > first.update_id
-        and not (user_id is not distinct from first.user_id and session_id is not distinct from first.session_id
-            and (mergeable and first.mergeable
-                or (payload #> '{message,media_group_id}' = first.payload #> '{message,media_group_id}') is true));
+        and not (mergeable and first.mergeable and user_id is not distinct from first.user_id
+            and session_id is not distinct from first.session_id);
     update inbox set status = 'claimed', turn_id = opened.id
     where (bot_id, update_id) in (select bot_id, update_id from inbox
         where lane_id = p_lane_id and status = 'pending' and (border is null or update_id < border)
         order by update_id limit 100);
+    if border is not null then
+        perform relay.claim_albums(opened);
+    end if;
     update lane set open_turn_id = opened.id where id = p_lane_id;
     return opened;
 end $$;
@@ -186,6 +197,16 @@ exception when foreign_key_violation then
     return ended;
 end $$;
 
+-- Tests whether a group message directly follows one of the same person that waits or is being answered. It may continue
+-- that one, such as a forward behind its comment. That is decided later.
+create or replace function relay.follows(p_bot_id bigint, p_message jsonb) returns boolean
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select exists (
+        select from generate_series(1, 2) as back, relay.queued_message(p_message || jsonb_build_object(
+            'bot_id', p_bot_id, 'telegram_message_id', (p_message ->> 'telegram_message_id')::bigint - back)) as queued
+        where queued.update_id is not null)
+$$;
+
 -- Stores updates before Telegram is told that they arrived, once each however often they come, and claims what is due.
 -- Commands and buttons are claimed at once, without waiting in a lane. For people without access only the update's
 -- number is stored.
@@ -215,7 +236,9 @@ begin
             mergeable boolean, telegram_message_id bigint, payload jsonb, event text, redacted jsonb);
         lane_of := null;
         if one.said and one.chat_id < 0 then
-            one.kind := relay.kind_in(one.kind, relay.answers_in(one.chat_id, one.topic_id));
+            one.kind := relay.kind_in(
+                case when one.kind = 'overheard' and relay.follows(p_bot_id, given) then 'turn' else one.kind end,
+                relay.answers_in(one.chat_id, one.topic_id));
             if one.kind = 'ignored' then
                 one.event := 'ignored';
                 one.redacted := null;
@@ -359,8 +382,8 @@ begin
     return jsonb_build_object('set_aside', false);
 end $$;
 
--- Lets pending updates join a running turn that has not answered yet (a forward that arrives after its comment).
--- Nothing overtakes a command or another person's message, and nothing joins a command.
+-- Lets pending updates join a running turn that has not answered yet (a forward that arrives after its comment). Only
+-- parts of an album overtake a command or another person's message, and nothing joins a command.
 create or replace function public.relay_absorb(p_turn_id bigint, p_fence bigint) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -375,6 +398,7 @@ begin
         update inbox set turn_id = held.id, status = 'claimed'
         where lane_id = held.lane_id and status = 'pending' and (border is null or update_id < border);
     end if;
+    perform relay.claim_albums(held) where held.status = 'working';
     return relay.turn_json(held);
 end $$;
 

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
+from tests.pictures import picture
 from tests.standins.anthropic import tool
 
 pytestmark = SESSION
@@ -199,3 +200,54 @@ async def test_only_the_person_who_asked_can_retry(bot: SharedBot) -> None:
     assert await bot.press(group, ada, refused, "Retry") == ""
     assert "a thorny one" in (await bot.tg.wait_reply(group, refused)).text
     assert bot.asked == asked + 1
+
+
+async def test_what_is_forwarded_in_a_group_joins_the_turn_of_its_comment(bot: SharedBot) -> None:
+    (ada, _), (ben, _) = bot.person("Ada"), bot.person("Ben")
+    group, mention = bot.group(ada, ben), f"@{bot.tg.bot.username} sum up"
+    await quiet(bot, group, "just talking", user=ada)  # from here on, the bot knows that there are others
+    await quiet(bot, group, "forwarded by itself", user=ada, forward_from=ben)
+    # One batch: both arrive before the bot polls again.
+    await bot.tg.say(group, ada, f"{mention} this")
+    last = await bot.tg.say(group, ada, "words in a batch", forward_from=ben)
+    await bot.tg.wait_reply(group, last)
+    assert f"{mention} this" in bot.prompt("words in a batch").last_text
+    # One by one: the forwards arrive while the comment is being answered.
+    bot.model.delay = 0.8
+    await bot.tg.say(group, ada, f"{mention} these")
+    for text in ("words of one", "words of two"):
+        await bot.tg.wait_for(lambda: not bot.tg.pending_updates)
+        await asyncio.sleep(0.1)
+        last = await bot.tg.say(group, ada, text, forward_from=ben)
+    await bot.tg.wait_reply(group, last)
+    together = bot.prompt("words of two").last_text
+    assert f"{mention} these" in together
+    assert together.count('kind="forward" from="Ben"') == 2
+    # What another person forwards behind it doesn't join.
+    await bot.tg.say(group, ada, f"{mention} it all")
+    other = await bot.tg.say(group, ben, "words of somebody else", forward_from=ada)
+    await bot.tg.wait_reply(group, other)
+    await asyncio.sleep(0.5)
+    assert bot.prompts(f"{mention} it all")
+    assert not any(text in one.last_text for one in bot.model.requests for text in ("somebody else", "by itself"))
+
+
+async def test_albums_of_two_people_and_long_texts_arrive_whole_in_a_group(bot: SharedBot) -> None:
+    (ada, _), (ben, _) = bot.person("Ada"), bot.person("Ben")
+    group, mention = bot.group(ada, ben), f"@{bot.tg.bot.username}"
+    await quiet(bot, group, "just talking", user=ada)
+    for number in range(2):
+        for user in (ada, ben):
+            text = "" if number else f"{mention} album of {user.first_name}"
+            last = await bot.tg.say(group, user, text, photo=picture(), media_group_id=user.first_name)
+    await bot.tg.wait_for(lambda: len([one for one in bot.tg.messages(group) if one.from_bot]) == 2)
+    for user in (ada, ben):
+        whole = [one for one in bot.model.requests if f"album of {user.first_name}" in one.last_text]
+        content = whole[-1].body["messages"][-1]["content"]
+        assert sum(block["type"] == "image" for block in content) == 2
+    for text in (f"{mention} " + "a" * 4080 + "the rest", "b" * 4096 + f"the end, {mention}"):
+        bot.says(text[50:60], "Fine.")
+        await bot.tg.say(group, ada, text[:4096])
+        last = await bot.tg.say(group, ada, text[4096:])
+        await bot.tg.wait_reply(group, last)
+        assert text in bot.model.last.last_text

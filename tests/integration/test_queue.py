@@ -25,6 +25,7 @@ from tests.integration.turn_driver import (
     EVE,
     GROUP,
     TurnDriver,
+    counter,
     fact,
     incoming_of,
     message,
@@ -130,6 +131,42 @@ async def test_an_album_waits_for_its_parts(driver: TurnDriver, store: Store, sq
     await sql("update lane set due_at = due_at - interval '1 second'")
     (turn,) = await driver.claim()
     assert texts(turn) == ["one", "two"]
+
+
+async def test_albums_of_two_people_that_interleave_stay_whole(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    (running,) = await driver.say(message(EVE, "first", GROUP))
+    for number in (1, 2):
+        for user, name in ((ADA, "a"), (BEN, "b")):
+            await driver.say(message(user, f"{name}{number}", GROUP, media_group_id=name))
+    await sql("update inbox set ready_at = now()")
+    await driver.close(running)
+    (of_ada,) = await driver.claim()
+    assert texts(of_ada) == ["a1", "a2"]
+    await driver.say(message(ADA, "a3", GROUP, media_group_id="a"), message(ADA, "more", GROUP))
+    assert texts(await store.absorb(of_ada)) == ["a1", "a2", "a3"]
+    await sql("update inbox set ready_at = now()")
+    await driver.close(of_ada)
+    (of_ben,) = await driver.claim()
+    assert texts(of_ben) == ["b1", "b2"]
+
+
+async def test_only_what_directly_follows_a_waiting_message_of_the_same_person_is_let_in(
+    driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.say(message(ADA, "@relay_bot sum up", GROUP))
+
+    async def overhear(user: int, text: str, **more: int) -> None:
+        update = message(user, text, GROUP, **more)
+        await store.intake(BOT.id, [sorted_row(update, BOT, frozenset([user]), False)], 0)
+
+    await overhear(ADA, "behind it")
+    await overhear(BEN, "somebody else's")
+    await overhear(ADA, "behind that")
+    await overhear(ADA, "elsewhere", topic_id=5)
+    next(counter), next(counter)
+    await overhear(ADA, "later")
+    stored = "select payload #>> '{message,text}' from inbox where status <> 'ignored' order by update_id"
+    assert [text for (text,) in await sql(stored)] == ["@relay_bot sum up", "behind it", "behind that"]
 
 
 async def test_a_lane_waits_at_most_five_seconds_for_more_parts(driver: TurnDriver, sql: Sql) -> None:

@@ -247,7 +247,7 @@ async def test_stop_ends_a_download_at_once(room: Listening, monkeypatch: pytest
 async def test_a_message_that_joins_a_turn_causes_no_second_transcription(
     room: Listening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.surfaces.telegram.incoming.intake.JOIN_SECONDS", 60)
+    monkeypatch.setattr("relay.surfaces.telegram.parsing.updates.COMMENT_SECONDS", 60)
     reply, asked, may = room.relay.worker.engine.gate._model.reply, asyncio.Event(), asyncio.Event()
 
     async def slow(*given: Any) -> Any:

@@ -19,7 +19,6 @@ from relay.memory.people import People
 from relay.memory.retrying_database import OTHER_VERSION, SCHEMA_SECONDS
 from relay.memory.rows.turns.inbox import Asking, InboxRow
 from relay.memory.store import Store
-from relay.surfaces.telegram.parsing.message_parser import is_forward
 from relay.surfaces.telegram.parsing.objects import Message, RawUpdate, Update, decode_update
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.sorting import sort_update
@@ -30,10 +29,6 @@ log = structlog.get_logger()
 
 OUTAGE_SECONDS = 2.0
 """A database outage shorter than this is not announced."""
-JOIN_SECONDS = 2.0
-"""How long after a comment the message forwarded with it can still join the comment's turn."""
-LATE_SECONDS = 10.0
-"""How long after an album its late parts can still join."""
 MOST_WAVED = 20
 """The most presses by strangers to answer at a time."""
 OUTAGE = "⚠️ My database is unavailable right now. Your message is safe; I'll answer as soon as the database is back."
@@ -77,7 +72,8 @@ class Intake:
         for row in rows:
             metrics.UPDATES.labels(row.kind).inc()
         for update, row in zip(updates, rows, strict=True):
-            self._join(update, row)
+            if update.message and row.kind in ("turn", "overheard"):
+                self._worker.runs.join(update.message, row.user_id or 0)
 
     def _wave_off(self, updates: list[Update], rows: list[InboxRow]) -> None:
         """Answers strangers' button presses silently; nothing is stored."""
@@ -145,17 +141,6 @@ class Intake:
     def _check_asking(self, asking: Asking | None) -> Asking | None:
         owned, pairing = bool(self._people.named_admins), self._people.pairing
         return replace(asking, owned=owned, pairing=pairing) if asking else None
-
-    def _join(self, update: Update, row: InboxRow) -> None:
-        """Lets a forward join the young turn of its comment, and a late part of an album the turn of the album."""
-        message = update.message
-        if row.kind != "turn" or message is None:
-            return
-        album = "" if is_forward(message) else message.media_group_id
-        if album or is_forward(message):
-            within = LATE_SECONDS if album else JOIN_SECONDS
-            lane = message.chat.id, topic_of(message)
-            self._worker.runs.join(*lane, row.user_id or 0, message.message_id, within, album)
 
     def _tell_outage(self, updates: list[Update], rows: list[InboxRow]) -> None:
         """Tells each chat once, in the background, that its message for the bot waits."""

@@ -12,6 +12,7 @@ from relay.surfaces.chat.turn_buttons import is_turn_button
 from relay.surfaces.telegram.parsing.attachments import attachment_of
 from relay.surfaces.telegram.parsing.message_parser import (
     bare_text_of,
+    is_foreign,
     is_full,
     name_of,
     says_something,
@@ -164,8 +165,8 @@ def kind_of(update: Update, user_id: int, bot: Bot, group_open: bool) -> str:
         if not is_for(match, bot):
             return "ignored"
         return "turn" if match[1].lower() in IN_LANE else "control"
-    # Any part of an album may hold its caption, so whether it is for us is decided once all parts are there.
-    waits = group_open or bool(message.media_group_id)
+    # Any part of an album or a long text may address us, so whether it does is decided once all parts are there.
+    waits = group_open or bool(message.media_group_id) or (is_full(message) and not is_foreign(message))
     return "turn" if chat.private or waits or is_addressed(message, bot) else "overheard"
 
 

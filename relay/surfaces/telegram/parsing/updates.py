@@ -7,7 +7,14 @@ from collections.abc import Sequence
 
 from relay.core.frozen import frozen
 from relay.memory.claims import ClaimedTurn
-from relay.surfaces.telegram.parsing.message_parser import HEARD, bare_text_of, is_foreign, text_of
+from relay.surfaces.telegram.parsing.message_parser import (
+    HEARD,
+    bare_text_of,
+    is_foreign,
+    is_forward,
+    is_sequel,
+    text_of,
+)
 from relay.surfaces.telegram.parsing.objects import Chat, Message, Update, User, decode_update
 
 ALLOWED_UPDATES = (
@@ -24,6 +31,9 @@ WITH_DOCUMENT = frozenset({"soul"})
 
 ALONE = frozenset({"new", "private"})
 """Commands that decide where the messages behind them belong. As a caption, they would come too late for its file."""
+
+COMMENT_SECONDS = 2
+"""How long after a comment the message forwarded with it may be sent."""
 
 ASKED = re.compile(r"^✎ ([a-z]*) ?(?:#?(\d{1,18}))?")
 """The beginning of a question by the bot: what it asks for, and about which item."""
@@ -157,9 +167,33 @@ def is_addressed(message: Message, bot: Bot) -> bool:
 
 
 def for_bot(messages: Sequence[Message], bot: Bot) -> list[Message]:
-    """Returns the group messages that are for the bot. An album is for the bot if one of its parts is."""
+    """Returns the group messages that are for the bot. An album, or a text that Telegram split, is for the bot if one
+    of its parts is. So is what was forwarded with a message for the bot."""
+    texts: list[list[Message]] = []
+    for message in messages:
+        if texts and is_sequel(texts[-1][-1], message):
+            texts[-1].append(message)
+        else:
+            texts.append([message])
     albums = {message.media_group_id for message in messages if is_addressed(message, bot)} - {""}
-    return [message for message in messages if is_addressed(message, bot) or message.media_group_id in albums]
+    found: list[Message] = []
+    ours = False
+    for before, parts in zip([[Message()], *texts], texts, strict=False):
+        ours = (ours and is_commented(before[-1], parts[0])) or any(
+            is_addressed(part, bot) or part.media_group_id in albums for part in parts
+        )
+        found += parts if ours else []
+    return found
+
+
+def is_commented(before: Message, message: Message) -> bool:
+    """Tests whether a message was forwarded with a comment, which Telegram sends as the message before it; or with the
+    forward before it."""
+    return (
+        is_forward(message)
+        and 0 < message.message_id - before.message_id <= 2
+        and 0 <= message.date - before.date <= COMMENT_SECONDS
+    )
 
 
 def is_event(message: Message) -> bool:

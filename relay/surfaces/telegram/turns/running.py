@@ -7,7 +7,14 @@ import time
 from dataclasses import dataclass, field
 
 from relay.memory.claims import ClaimedTurn
-from relay.surfaces.telegram.parsing.updates import message_of, updates_of
+from relay.surfaces.telegram.parsing.message_parser import is_forward, is_sequel
+from relay.surfaces.telegram.parsing.objects import Message
+from relay.surfaces.telegram.parsing.updates import is_commented, message_of, topic_of, updates_of
+
+LATE_PASTE_SECONDS = 2.0
+"""How long after a text the rest of it can still join."""
+LATE_ALBUM_SECONDS = 10.0
+"""How long after an album its late parts can still join."""
 
 
 @dataclass(slots=True)
@@ -17,7 +24,8 @@ class RunningTurn:
     turn: ClaimedTurn
     chat_id: int
     topic_id: int
-    last_message_id: int
+    last: Message
+    """The newest message that it answers, or that joins it."""
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     join: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a late message belongs to the turn."""
@@ -33,6 +41,16 @@ class RunningTurn:
     def albums(self) -> set[str]:
         """The albums that the turn has parts of."""
         return {message_of(update).media_group_id for update in updates_of(self.turn)} - {""}
+
+    def is_continued_by(self, message: Message) -> bool:
+        """Tests whether a message of the same person is a late part of an album or a text of the turn, or was forwarded
+        with it."""
+        age = time.monotonic() - self.started
+        if is_forward(message):
+            return is_commented(self.last, message)
+        if message.media_group_id:
+            return message.media_group_id in self.albums and age <= LATE_ALBUM_SECONDS
+        return is_sequel(self.last, message) and age <= LATE_PASTE_SECONDS
 
     def has(self, message_id: int) -> bool:
         """Whether the turn answers a message."""
@@ -71,14 +89,13 @@ class RunningTurns:
         if run := self._by_turn.get(turn_id):
             run.stop.set()
 
-    def join(self, chat_id: int, topic_id: int, user_id: int, message_id: int, within: float, album: str = "") -> bool:
-        """Lets a message join a turn that it directly follows and that began at most `within` seconds ago. Returns
-        whether it joined. `album`: joins only a turn with parts of it."""
-        run = next((one for one in self._list_in(chat_id, topic_id) if one.turn.kind != "control"), None)
-        if run is None or run.closed or run.turn.user_id != user_id or time.monotonic() - run.started > within:
+    def join(self, message: Message, user_id: int) -> bool:
+        """Lets a message join the running turn that it continues. Returns whether it joined."""
+        lane = self._list_in(message.chat.id, topic_of(message))
+        run = next((one for one in lane if one.turn.kind != "control"), None)
+        if run is None or run.closed or run.turn.user_id != user_id or not run.is_continued_by(message):
             return False
-        if album not in run.albums if album else not 0 < message_id - run.last_message_id <= 2:
-            return False
-        run.last_message_id = max(run.last_message_id, message_id)  # the next one follows this one
+        if message.message_id > run.last.message_id:
+            run.last = message  # the next one follows this one
         run.join.set()
         return True

@@ -31,7 +31,7 @@ from relay.surfaces.telegram.outgoing.sender import STOPPED
 from relay.surfaces.telegram.outgoing.stream import Preview, PreviewLimits
 from relay.surfaces.telegram.parsing.objects import Chat
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import updates_of
+from relay.surfaces.telegram.parsing.updates import message_of, updates_of
 from relay.surfaces.telegram.turns.controls import ControlResult, Controls
 from relay.surfaces.telegram.turns.echo import Echoes
 from relay.surfaces.telegram.turns.fair_queue import leave_for_delivery
@@ -77,7 +77,7 @@ class TurnRunner:
         role, bot = self.services.people.role_of(turn), self.connection.bot
         if turn.status != "answered" and (not should_run(turn, role) or is_silenced(turn, bot, role == "admin")):
             return await self._deliver(turn, [])
-        run = RunningTurn(turn, chat.id, topic_id, message_id)
+        run = RunningTurn(turn, chat.id, topic_id, message_of(updates_of(turn)[-1]))
         if turn.kind == "control":
             if turn.status == "answered":
                 handled = ControlResult(await self._load_parts(turn, place), self._space_of(turn, chat))
@@ -118,7 +118,7 @@ class TurnRunner:
             except TurnUndone as error:
                 log.warning("turn starts over", error=str(error))
             run.join.clear()
-            last = run.last_message_id
+            last = run.last.message_id
             run.turn = turn = await self.engine.store.absorb(turn)
             run.closed = not run.has(last)
             if turn.status == "answered":
