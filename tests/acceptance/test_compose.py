@@ -72,6 +72,14 @@ async def test_a_new_conversation_can_begin_with_a_composition_of_three_sessions
     await bot.ask(dm, ada, "/new with Garden", topic=third)
     await bot.ask(dm, ada, "Which colour here?", "Vermilion.", topic=third)
     assert EVIDENCE in composed_text(bot.prompt("Which colour here"))
+    assert "begins with garden" in (await bot.ask(dm, ada, "/new with “Garden”", topic=third)).text
+
+
+async def test_quotation_marks_around_a_compositions_name_are_ignored(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    for name in ('"my garden"', "“my garden”", "« my  garden »", "„my garden“", "'my garden'"):
+        told = await bot.ask(dm, ada, f"/new with {name}")
+        assert "I don't know a composition called “my garden”." in told.text
 
 
 async def test_a_composition_begins_after_the_answer_that_is_being_written(bot: SharedBot) -> None:

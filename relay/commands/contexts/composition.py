@@ -30,6 +30,8 @@ from relay.memory.rows.sessions import SessionEnd
 
 Done = TypeVar("Done", Composition, CompositionPlan, SessionEnd)
 NAME = re.compile(r"\w[\w .-]{0,63}")
+QUOTES = "\"'“”„‟‘’‚«»‹› "
+"""What people write around a name. No name has any of it at its ends."""
 HOW_NAMED = (
     "A name has up to 64 letters, digits, spaces, dots, dashes and underscores, and begins with a letter or digit."
 )
@@ -159,7 +161,7 @@ async def open_composition(ctx: CommandContext, composition_id: int, rows: bool 
 async def composition_named(ctx: CommandContext, name: str, rows: bool = False) -> Composition:
     """Returns a composition by its name: this conversation's, or else another one of the same space."""
     await ctx.require_sight()
-    which = {"name": " ".join(name.split()), "chat_id": ctx.chat_id, "topic_id": ctx.topic_id}
+    which = {"name": " ".join(name.split()).strip(QUOTES), "chat_id": ctx.chat_id, "topic_id": ctx.topic_id}
     found = await ctx.store.composition(ctx.space, which, rows)
     called = shorten(str(which["name"]), 60)
     return require_found(
