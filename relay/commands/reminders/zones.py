@@ -17,14 +17,14 @@ EVENTS = {"active": "changed", "paused": "paused", "proposed": "made"}
 """What is recorded of a move, so that a deleted reminder is restored to the status it had."""
 
 
-async def move_recurring(ctx: CommandContext, to: tzinfo) -> int:
-    """Moves the reminders that repeat by a person's present zone to another one. Those of groups stay, and so do those
+async def move_recurring(ctx: CommandContext, former: tzinfo, to: tzinfo) -> int:
+    """Moves the reminders that repeat by a person's former zone to another one. Those of groups stay, and so do those
     of a zone that was named, and what comes every few minutes or hours and is over soon. Returns how many moved."""
     own = Space("private", owner_id=ctx.user_id)
     found = await ctx.store.reminders(own, ctx.user_id, 0, OPEN_REMINDERS)
     moved = 0
     for one in found.reminders:
-        if not one.rule or one.zone != str(ctx.zone) or one.zone == str(to):
+        if not one.rule or one.zone != str(former) or one.zone == str(to):
             continue
         now = datetime.now(UTC)
         if ends_soon(one, now):

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cache
+from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo, available_timezones
 
 from relay.commands.context import CommandContext
@@ -28,6 +29,8 @@ ABBREVIATED = {
     "hst": ("Pacific/Honolulu",),
 }  # fmt: skip
 """Where the clocks are that people abbreviate. The zones that are named so have no summer time."""
+_moving: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+"""Held while a person's reminders move to another time zone, so that the next move starts from there."""
 HOW = (
     "Write a choice and its value, such as /settings sound off. You can set learning (on, ask, off), voice (auto, "
     "always, never), time zone (a big city, or server for the server's), and with on or off: " + ", ".join(FLAGS) + "."
@@ -63,9 +66,16 @@ async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices
     if name != "zone":
         return await ctx.store.choose(ctx.user_id, {name: _value(name, value.lower())})
     zone = await _zone(value) if value.lower() not in INSTALLATION else ""
+    async with _moving.setdefault(ctx.user_id, asyncio.Lock()):
+        return await _move(ctx, zone)
+
+
+async def _move(ctx: CommandContext, zone: str) -> Moved:
+    """Sets a person's time zone, and moves their reminders that repeat."""
+    former = (await ctx.store.choices(ctx.user_id)).zone_or(ctx.services.zone)
     to = Choices(zone=zone).zone_or(ctx.services.zone)
-    moved = await move_recurring(ctx, to)  # first: if this runs again, the former zone is still known
-    choices = await ctx.store.choose(ctx.user_id, {name: zone})
+    moved = await move_recurring(ctx, former, to)  # first: if this runs again, the former zone is still known
+    choices = await ctx.store.choose(ctx.user_id, {"zone": zone})
     await ctx.store.move_to_zone(ctx.user_id, str(to))
     return Moved(**{one.name: getattr(choices, one.name) for one in fields(choices)}, reminders=moved)
 
