@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.acceptance.shared_bot import SESSION, SharedBot
+from tests.pictures import picture
 
 pytestmark = SESSION
 
@@ -35,6 +36,17 @@ async def test_a_marker_in_a_forward_is_ignored(bot: SharedBot) -> None:
     answer = await bot.tg.wait_reply(dm, said)
     assert "📌" not in answer.text
     assert "Nothing is marked" in (await bot.ask(dm, ada, "/keepit")).text
+
+
+async def test_a_marker_in_a_caption_is_reported_and_a_reply_marks_it(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    said = await bot.tg.say(dm, ada, "##keepit0.80## our plan", photo=picture())
+    answer = await bot.tg.wait_reply(dm, said)
+    await bot.tg.wait_for(lambda: "⚠️ a marker in a caption doesn't count" in answer.text)
+    assert "📌" not in answer.text
+    await bot.stored(dm)
+    kept = await bot.ask(dm, ada, "/keepit 0.80", reply_to=said, quote="our plan")
+    assert kept.text == "📌 Kept 0.80 (important)\n\nour plan"
 
 
 async def test_a_passage_is_marked_by_reply_weighted_and_removed(bot: SharedBot) -> None:

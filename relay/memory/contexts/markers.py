@@ -116,6 +116,14 @@ def marker_notes(blocks: Sequence[Block]) -> list[str]:
     return notes
 
 
+def caption_notes(blocks: Sequence[Block]) -> list[str]:
+    """Returns a sentence for the person if their caption of a file has a marker. It doesn't count: a caption is marked
+    as untrusted, as what the file says can't be told apart from it."""
+    captions = [block["text"] for block in blocks if block.get("untrusted") == "caption"]
+    first = next((one for text in captions for one in find_markers(text)), None)
+    return [f"⚠️ a marker in a caption doesn't count: reply to it with /keepit {first.weight}"] if first else []
+
+
 def round_weight(weight: Decimal) -> Decimal:
     """Returns a weight within 0–1 with two decimals, rounded half up."""
     return min(max(weight, Decimal(0)), Decimal(1)).quantize(Decimal("0.01"), ROUND_HALF_UP)
