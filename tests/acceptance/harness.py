@@ -28,20 +28,24 @@ class RelayProcess:
     kills: list[int] = field(default_factory=list)
     module: tuple[str, ...] = ("relay",)
     """The module that Python runs and its arguments. It may be another module that runs Relay."""
+    own_group: bool = False
+    """It and its children are a process group, and get signals together, as from a terminal."""
+
+    @property
+    def command(self) -> tuple[str | Path, ...]:
+        return (sys.executable, "-m", *self.module, "run")
 
     async def start(self) -> None:
         self.starts += 1
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                *self.module,
-                "run",
+                *self.command,
                 env=self.environment,
                 cwd=self.log.parent,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                start_new_session=self.own_group,
             )
 
     async def kill(self) -> None:
@@ -54,7 +58,9 @@ class RelayProcess:
 
     async def end(self, number: int) -> int:
         assert self.process is not None
-        if self.process.returncode is None:
+        if self.process.returncode is None and self.own_group:
+            os.killpg(self.process.pid, number)
+        elif self.process.returncode is None:
             self.process.send_signal(number)
         async with asyncio.timeout(40):
             code = await self.process.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import signal
@@ -32,30 +31,13 @@ pytestmark = [
 
 @dataclass
 class Made(RelayProcess):
-    """`make run` and its child processes, which get signals together, as from a terminal."""
+    """`make run` and its child processes."""
 
-    async def start(self) -> None:
-        self.starts += 1
-        with self.log.open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                "make",
-                "run",
-                env=self.environment,
-                cwd=self.log.parent,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+    own_group: bool = True
 
-    async def end(self, number: int) -> int:
-        assert self.process is not None
-        if self.process.returncode is None:
-            os.killpg(self.process.pid, number)
-        async with asyncio.timeout(40):
-            code = await self.process.wait()
-        self.search()
-        return code
+    @property
+    def command(self) -> tuple[str | Path, ...]:
+        return ("make", "run")
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -32,29 +32,22 @@ class SupabaseBot(SharedBot):
         return super().keeps(text) or any(text.encode() in path.read_bytes() for path in files)
 
 
-@pytest.fixture(scope="module")
-def project() -> Iterator[SupabaseProject]:
-    with SupabaseProject() as project:
-        project.migrate()
-        yield project
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def session_bot(project: SupabaseProject) -> AsyncIterator[SharedBot]:
+async def session_bot(running: SupabaseProject) -> AsyncIterator[SharedBot]:
     """The shared bot, on Supabase."""
     folder = Path(tempfile.mkdtemp(prefix="relay-bot-"))
     users = ",".join(map(str, [*range(FIRST, LAST), HUGE]))
     async with TelegramStandIn() as tg, AnthropicStandIn() as model:
-        settings = environment(tg, model, folder / "data", **supabase_settings(project, RELAY_USERS=users))
+        settings = environment(tg, model, folder / "data", **supabase_settings(running, RELAY_USERS=users))
         relay = RelayProcess(settings, folder / "relay.log")
         tg.user(OWNER, "Olga")
         await relay.start()
         try:
             await tg.wait_polling(timeout=30)
             bot = SupabaseBot(tg, model, relay, folder / "data")
-            bot.project = project
+            bot.project = running
             yield bot
         finally:
             await relay.stop()
-            assert not [secret for secret in project.secrets if secret in relay.output()]
+            assert not [secret for secret in running.secrets if secret in relay.output()]
             shutil.rmtree(folder, ignore_errors=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
@@ -18,15 +18,8 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def project() -> Iterator[SupabaseProject]:
-    with SupabaseProject() as project:
-        project.migrate()
-        yield project
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def module_relay(project: SupabaseProject) -> AsyncIterator[SharedRelay]:
-    async with open_supabase_relay(project) as shared_relay:
+async def module_relay(running: SupabaseProject) -> AsyncIterator[SharedRelay]:
+    async with open_supabase_relay(running) as shared_relay:
         yield shared_relay
         assert shared_relay.tracebacks() == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import subprocess
@@ -30,18 +29,9 @@ class Installed(RelayProcess):
 
     program: Path = field(default_factory=Path)
 
-    async def start(self) -> None:
-        self.starts += 1
-        with self.log.open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                self.program,
-                "run",
-                env=self.environment,
-                cwd=self.log.parent,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+    @property
+    def command(self) -> tuple[str | Path, ...]:
+        return (self.program, "run")
 
 
 @pytest.fixture(scope="module")
