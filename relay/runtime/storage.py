@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -14,6 +13,7 @@ import structlog
 from relay.core.errors import AccessRefused, DatabaseUnavailable, SchemaError, SettingsError
 from relay.core.ports import Database
 from relay.core.program import RELAY
+from relay.core.redaction.logs import say
 from relay.core.retry import RetryPolicy
 from relay.memory import migrations
 
@@ -66,11 +66,7 @@ async def open_storage(settings: Settings) -> AsyncIterator[Storage]:
 @contextlib.contextmanager
 def say_if_slow(sentence: str) -> Iterator[None]:
     """Says on standard error what Relay waits for, if it waits for `SLOW_SECONDS`."""
-
-    def say() -> None:
-        print(f"relay: {sentence}", file=sys.stderr, flush=True)
-
-    timer = asyncio.get_running_loop().call_later(SLOW_SECONDS, say)
+    timer = asyncio.get_running_loop().call_later(SLOW_SECONDS, say, sentence)
     try:
         yield
     finally:

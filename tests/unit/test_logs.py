@@ -13,7 +13,7 @@ import pytest
 import structlog
 
 from relay.core.errors import DatabaseError
-from relay.core.redaction.logs import configure
+from relay.core.redaction.logs import configure, say
 
 SECRET = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
 
@@ -68,6 +68,21 @@ def test_json_log_lines_are_valid_json(capsys: pytest.CaptureFixture[str]) -> No
     assert (first["event"], first["n"], first["level"]) == ("hello", 5, "info")
     assert second["event"] == "from outside"
     assert first["timestamp"].endswith("Z")
+
+
+def test_a_sentence_has_the_form_of_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("ERROR", "json", [SECRET])
+    say(f"Waiting for {SECRET}, 100 %.")
+    (line,) = lines(capsys)
+    said = json.loads(line)
+    assert (said["event"], said["level"]) == ("Waiting for [secret], 100 %.", "warning")
+    for level, form in (("INFO", "console"), ("ERROR", "")):
+        configure(level, form, [])
+        say("Waiting.")
+        assert lines(capsys) == ["relay: Waiting."]
+    configure("INFO", "", [])
+    say("Waiting.")
+    assert json.loads(lines(capsys)[0])["event"] == "Waiting."
 
 
 @pytest.mark.parametrize("name", ["httpx", "httpcore", "telegram.ext", "apscheduler.scheduler"])

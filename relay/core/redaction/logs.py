@@ -22,6 +22,7 @@ QUIET = ("httpx", "httpcore", "telegram", "apscheduler", "psycopg", "asyncio")
 
 PLAIN = (RelayError, OSError, AttributeError, ImportError, NameError, TypeError, RuntimeError, AssertionError)
 """Errors whose text is about the code or the machine. Others may quote someone's words."""
+SENTENCES = logging.getLogger("relay")
 WITHHELD = "(its text is logged at DEBUG)"
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
@@ -70,10 +71,21 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
     logging.basicConfig(handlers=[handler], level=getattr(logging, level), force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, getattr(logging, level)))
+    as_lines = form == "json" or (not console and level != "ERROR")
+    SENTENCES.setLevel(logging.WARNING if as_lines else logging.CRITICAL)
     logging.captureWarnings(True)
     sys.excepthook = _log_crash
     # This logger writes a traceback for every error page; Relay logs the errors that it raises in one line.
     logging.getLogger("telegram.request").setLevel(logging.CRITICAL)
+
+
+def say(sentence: str) -> None:
+    """Says something on standard error, whatever the level: as a line of the log if that is JSON. A command that logs
+    only errors says it in plain text, unless it is told to log JSON."""
+    if SENTENCES.level == logging.WARNING:
+        SENTENCES.warning(sentence)
+    else:
+        print(f"relay: {sentence}", file=sys.stderr, flush=True)
 
 
 def silence() -> None:

@@ -10,6 +10,7 @@ import typer
 
 from relay.core.errors import SettingsError
 from relay.core.program import RELAY, read_version, shows_colours
+from relay.core.redaction.logs import say
 from relay.core.settings import Settings, find_missing, load_with_errors, require
 from relay.core.tasks import run_beside
 from relay.surfaces.cli import shell
@@ -96,7 +97,7 @@ def run() -> None:
     from relay.surfaces.cli.doctor.settings import find_ignored_settings
 
     for found in find_ignored_settings():
-        print(f"relay: {found.said}. {found.fix}", file=sys.stderr, flush=True)
+        say(f"{found.said}. {found.fix}")
     require(settings, *needed)
     from relay.surfaces.server import serve
 
