@@ -23,7 +23,7 @@ import pytest
 
 import relay
 from relay.clients.embedded import server as embedded
-from relay.clients.embedded.account import make_directory
+from relay.clients.embedded.account import make_data_dir, make_directory
 from relay.clients.embedded.passage import let_through
 from relay.clients.embedded.server import EmbeddedPostgres
 from relay.core.errors import DatabaseError, DatabaseUnavailable, SettingsError
@@ -361,6 +361,18 @@ async def test_a_start_that_waits_for_another_processs_server_can_be_stopped(dat
     finally:
         os.kill(_postmaster(data_dir), signal.SIGCONT)
         await theirs.stop()
+
+
+async def test_a_start_that_waits_for_another_processs_start_can_be_stopped(data_dir: Path) -> None:
+    theirs, ours = EmbeddedPostgres(data_dir), EmbeddedPostgres(data_dir)
+    make_data_dir(data_dir)
+    with theirs._transition():
+        starting = asyncio.create_task(ours.start())
+        await asyncio.sleep(0.2)
+        starting.cancel()
+        async with asyncio.timeout(5):
+            await ours.stop()
+    assert not (data_dir / "postgres").exists()
 
 
 @pytest.mark.parametrize("name", sampled(["long" * 30, "with, a comma", 'it\'s "quoted" $HOME\\ 50% ünïcode'], 3, 2))

@@ -116,7 +116,7 @@ class EmbeddedPostgres:
         try:
             deadline = time.monotonic() + PATIENCE + FAST_STOP
             while not lock.acquire():
-                if time.monotonic() > deadline:
+                if time.monotonic() > deadline or (self._leaving and self._users is None):
                     raise DatabaseUnavailable(
                         f"Another Relay process has been starting or stopping the database in {self._data_dir} for "
                         f"more than a minute. See {self._cluster.log}"
