@@ -111,6 +111,8 @@ async def test_a_reminder_is_created_changed_done_and_deleted(driver: TurnDriver
         assert (about.status_code, about.json()["about"], about.json()["text"]) == (201, "dentist", "take the card")
         assert len((await api.get("/api/reminders/intents")).json()["intents"]) == 1
         await refused(api.post("/api/reminders/intents", json={"about": " ", "text": "x"}), 422, "refused")
+        long = {"about": "x" * 101, "text": "x"}
+        await refused(api.post("/api/reminders/intents", json=long), 422, "out_of_range", "That is too long.")
         held = await api.put("/api/reminders/quiet", json={"until": "on"})
         assert held.json()["until"].startswith("9999")
         await api.put("/api/reminders/quiet", json={"until": "off"})

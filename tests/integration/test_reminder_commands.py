@@ -9,7 +9,7 @@ import pytest
 from relay.commands.reminders.editing import edit
 from relay.commands.reminders.quiet import quiet
 from relay.commands.reminders.reminders import pause, remind, snooze
-from relay.core.errors import CommandRefused, Conflict, OutOfRange
+from relay.core.errors import CommandRefused, Conflict, OutOfRange, WrongArgument
 from relay.core.limits import PHRASE_LENGTH, REMINDER_LENGTH
 from relay.memory.store import Store
 from relay.surfaces.chat.reminders import reminders as shown
@@ -76,6 +76,23 @@ async def test_postponing_an_old_message_does_not_resume_a_paused_reminder(store
     await pause(call, made.id, True)
     with pytest.raises(Conflict, match="It's paused"):
         await snooze(call, made.id, 60)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words", "why"),
+    [
+        ("", "every quarter 9:00", "every 3 months 9:00"),
+        ("", "every 10 seconds", "too often"),
+        ("FREQ=HOURLY;INTERVAL=4", "9:00", "Say how often"),
+    ],
+)
+async def test_words_that_do_not_fit_a_reminder_are_wrong_arguments(
+    store: Store, driver: TurnDriver, rule: str, words: str, why: str
+) -> None:
+    call = asked(store, await driver.turn(ADA, "/reminders"))
+    made = await make(store, rule=rule)
+    with pytest.raises(WrongArgument, match=why):
+        await edit(call, made.id, words)
 
 
 async def test_a_phrase_that_would_take_long_to_read_is_refused_before(store: Store, driver: TurnDriver) -> None:

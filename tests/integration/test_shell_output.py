@@ -50,9 +50,9 @@ async def in_telegram(there: str) -> None:
             await sql("update session set title = %s where id = %s", title, made.id)
 
 
-def run(*words: str) -> tuple[int, str]:
+def run(*words: str, typed: str = "") -> tuple[int, str]:
     """Runs a command; returns the exit code, and what is printed or else the error, as `relay` itself does."""
-    done = CliRunner().invoke(cli, words)
+    done = CliRunner().invoke(cli, words, typed)
     if isinstance(done.exception, RelayError):
         return exit_code(done.exception), done.output or error_text(done.exception)
     return done.exit_code, done.output or str(done.exception)
@@ -374,6 +374,44 @@ def test_an_export_and_an_import_take_only_ids_that_telegram_has(tmp_path: Path)
 def test_words_that_mean_nothing_are_refused_as_wrong_arguments(words: str) -> None:
     code, said = run(*words.split())
     assert code == 2, said
+
+
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [
+        (f"summary correct {'ä' * 3_500}", ""), ("heartbeat edit", "x" * 2_001),
+        (f"remind when {'w' * 101}: tea", ""), (f"remind when dentist: {'x' * 1_001}", ""),
+        (f"remind tomorrow 9:00 {'x' * 1_001}", ""), (f"remember {'x' * 501}", ""), ("soul edit", "x" * 20_000),
+        (f"persona {'x' * 5_000}", ""),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_too_long_exits_with_2(words: str, typed: str) -> None:
+    run("heartbeat", "on")
+    code, said = run(*words.split(), typed=typed)
+    assert (code, "can have" in said) == (2, True), said
+
+
+def test_a_summary_that_is_not_there_is_not_corrected() -> None:
+    for words in (("summary", "correct"), ("summary", "correct", "Tea.")):
+        code, said = run(*words)
+        assert (code, said.startswith("This conversation has no summary yet.")) == (1, True), said
+
+
+def test_a_page_behind_the_last_one_exits_with_2() -> None:
+    run("soul", "set", "Be brief.")
+    assert run("soul", "history", "9") == (2, "There is no page 9: there are 1.\n")
+
+
+@pytest.mark.parametrize("words", ["soul try Be-brief. --yes", "summary refresh"])
+def test_what_the_budget_forbids_exits_with_1(words: str, in_telegram: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def used_up(*_: object) -> str:
+        return "Today's budget is used up."
+
+    monkeypatch.setattr("relay.memory.spending.gate.Gate.used_up", used_up)
+    code, said = run(*words.split())
+    assert (code, said.splitlines()[-1]) == (1, "Today's budget is used up."), said
+    code, said = run(*words.split(), "--json")
+    assert (code, json.loads(said)) == (1, {"error": "Today's budget is used up."})
 
 
 def test_a_memorys_history_and_what_waits_are_told_in_words() -> None:

@@ -40,17 +40,18 @@ async def test_a_summary_too_long_for_a_message_is_sent_as_a_document() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "words", "wrong"),
     [
-        ("ä" * 3500, "That's about 1750 tokens; a summary can have at most 1500."),
-        ("a" * 4096, "may be only the first part of your text"),
-        (" ", "Send it as text"),
+        ("ä" * 3500, "That's about 1750 tokens; a summary can have at most 1500.", True),
+        ("a" * 4096, "may be only the first part of your text", False),
+        (" ", "Send it as text", True),
     ],
 )
-async def test_a_text_that_cannot_be_a_summary_is_refused(text: str, words: str) -> None:
+async def test_a_text_that_cannot_be_a_summary_is_refused(text: str, words: str, wrong: bool) -> None:
     database = Canned()
     done = await hear_answer(call(database, text, message={"message_id": 2, "text": text}), "summary", 4)
     assert words in done.text
+    assert (done.refused, done.wrong) == (True, wrong)
     assert not database.calls
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
-from relay.core.errors import CommandRefused, require_found
+from relay.core.errors import CommandRefused, OutOfRange, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import MAX_OFFSET, SUMMARY_TOKENS
 from relay.core.prompt_markup import estimate_tokens
@@ -61,9 +61,9 @@ async def correct_summary(ctx: CommandContext, text: str, of: int = 0) -> Summar
     text = text.strip()
     tokens = estimate_tokens(text)
     if not text:
-        raise CommandRefused("What should the summary say? Send it as text.")
+        raise WrongArgument("What should the summary say? Send it as text.")
     if tokens > SUMMARY_TOKENS:
-        raise CommandRefused(f"That's about {tokens} tokens; a summary can have at most {SUMMARY_TOKENS}.")
+        raise OutOfRange(f"That's about {tokens} tokens; a summary can have at most {SUMMARY_TOKENS}.")
     now = require_found((await summary(ctx)).present, CommandRefused(NONE_YET))
     done = await ctx.store.correct_summary(ctx.thread, of=of or now, user_id=ctx.user_id, name=ctx.name, text=text)
     if not done:

@@ -8,7 +8,7 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import operation
 from relay.commands.reminders.intents import check_phrase
 from relay.commands.reminders.reminders import accept, change, delete, existing_reminder, own_reminder, pause
-from relay.core.errors import CommandRefused, OutOfRange
+from relay.core.errors import OutOfRange, WrongArgument
 from relay.core.frozen import frozen
 from relay.core.limits import REMINDER_LENGTH
 from relay.memory.reminders.phrases import Unclear, read_phrase
@@ -43,7 +43,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
         raise OutOfRange(f"That's {len(words)} characters; a reminder can have at most {REMINDER_LENGTH}.")
     if isinstance(said, Unclear):
         if said.lacks_time:
-            raise CommandRefused(said.question)
+            raise WrongArgument(said.question)
         return await change(ctx, one, "changed", text=words.strip() or one.text)
     zone, rule, following = ctx.zone, said.rule, said.start
     if said.bare and not one.rule and one.next_at:
@@ -53,7 +53,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     try:
         if said.bare and any(word in one.rule for word in ("BYHOUR=", *(f"FREQ={step}" for step in STEPS))):
             often = f"every day {local:%H:%M}"
-            raise CommandRefused(f"It comes {one.repeats}. Say how often it should come instead, such as: {often}")
+            raise WrongArgument(f"It comes {one.repeats}. Say how often it should come instead, such as: {often}")
         if said.bare and one.rule:
             zone, rule, local = one.tzinfo, one.rule, datetime.combine(one.start_at, local.time())
         if rule:
@@ -61,7 +61,7 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
             found = next_occurrence(read_rule(rule, local, least_gap(one.kind)), zone, now)
             following = found or following
     except BadRule as error:
-        raise CommandRefused(str(error)) from None
+        raise WrongArgument(str(error)) from None
     return await change(
         ctx, one, "changed", text=said.text or one.text, start_at=local.isoformat(),
         rule=rule, next_at=following.isoformat(), occurrence=None, zone=str(zone), status="active",

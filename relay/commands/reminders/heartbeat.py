@@ -45,7 +45,7 @@ async def change_heartbeat(ctx: CommandContext, **change: object) -> Heartbeat:
         raise CommandRefused(f"You haven't turned the heartbeat on yet. {HOW}")
     checklist = str(change.get("checklist", ""))
     if len(checklist) > CHECKLIST_LENGTH:
-        raise CommandRefused(f"That's {len(checklist)} characters; a checklist can have at most {CHECKLIST_LENGTH}.")
+        raise OutOfRange(f"That's {len(checklist)} characters; a checklist can have at most {CHECKLIST_LENGTH}.")
     return await ctx.store.set_heartbeat(ctx.space, **change)
 
 

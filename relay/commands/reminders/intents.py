@@ -6,7 +6,7 @@ import re
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import operation
-from relay.core.errors import CommandRefused, NotFound, OutOfRange, require_found
+from relay.core.errors import CommandRefused, NotFound, OutOfRange, WrongArgument, require_found
 from relay.core.limits import INTENT_WORDS_LENGTH, OPEN_INTENTS, PHRASE_LENGTH, REMINDER_LENGTH
 from relay.memory.rows.proactive.reminders import Intent
 
@@ -40,7 +40,7 @@ def read_intent(phrase: str) -> tuple[str, str] | None:
 async def make_intent(ctx: CommandContext, about: str, text: str) -> Intent:
     """Makes a standing intent. Raises `CommandRefused` if it is invalid or there are too many."""
     if len(about) > INTENT_WORDS_LENGTH or len(text) > REMINDER_LENGTH:
-        raise CommandRefused(
+        raise OutOfRange(
             f"That is too long. The words can have {INTENT_WORDS_LENGTH} characters, the reminder {REMINDER_LENGTH}."
         )
     made = await ctx.store.make_intent({
@@ -48,7 +48,7 @@ async def make_intent(ctx: CommandContext, about: str, text: str) -> Intent:
         "about": about, "text": text, "turn_id": ctx.turn.turn_id, "proposed": False,
     })  # fmt: skip
     if isinstance(made, str):
-        raise CommandRefused(REFUSED[made])
+        raise (WrongArgument if made == "words" else CommandRefused)(REFUSED[made])
     return made
 
 

@@ -70,7 +70,7 @@ async def make_reminder(
         try:
             first = next_occurrence(read_rule(rule, said.start_at), ctx.zone, datetime.now(UTC)) or first
         except BadRule as error:
-            raise CommandRefused(str(error)) from None
+            raise WrongArgument(str(error)) from None
     made = await ctx.store.make_reminder(
         NewReminder(
             space=ctx.space,

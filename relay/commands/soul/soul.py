@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import admins_only, command
-from relay.core.errors import CommandRefused, WrongArgument, require_found
+from relay.core.errors import CommandRefused, OutOfRange, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
 from relay.core.prompt_markup import estimate_tokens
@@ -89,7 +89,7 @@ async def list_souls(ctx: CommandContext, page: int = 1) -> SoulPage:
     found = await ctx.store.souls((page - 1) * PAGE, PAGE)
     pages = max(1, -(-found.total // PAGE))
     if page > pages:
-        raise CommandRefused(f"There is no page {page}: there are {pages}.")
+        raise OutOfRange(f"There is no page {page}: there are {pages}.")
     return found
 
 

@@ -15,7 +15,7 @@ from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 
 INDULGENT = ("help", "start", "stop", "unlink", "why")
 """Commands that ignore the words after them: “/stop please”."""
-TOO_OLD = ButtonReply("This button no longer works.")
+TOO_OLD = ButtonReply("This button no longer works.", refused=True)
 
 
 async def run_command(call: ChatContext, name: str) -> CommandReply:
@@ -52,7 +52,7 @@ async def press_button(call: ChatContext, data: str) -> ButtonReply:
     try:
         return await BUTTONS[pressed.code](call, pressed)
     except CommandRefused as refusal:
-        return ButtonReply(refusal.message_for(call.operator))
+        return ButtonReply(refusal.message_for(call.operator), refused=True)
 
 
 async def _or_refusal(call: ChatContext, work: Awaitable[CommandReply]) -> CommandReply:

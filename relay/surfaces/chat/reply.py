@@ -56,6 +56,8 @@ class ButtonReply:
     """Replaces its buttons."""
     says: CommandReply | None = None
     """A new message."""
+    refused: bool = False
+    """The button did nothing; the toast or the text says why."""
     result: object = None
     """The command's result."""
 

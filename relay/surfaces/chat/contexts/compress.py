@@ -78,7 +78,7 @@ async def press_make(call: ChatContext, session_id: int, draft: Draft) -> Button
         [button("Make it without a model", press_make(session_id, without))],
         [button("‹ Back", press_preview(session_id, draft))],
     ]
-    return ButtonReply(text=f"{escape_markdown(made.detail)}\n\n{WITHOUT}", rows=rows, result=made)
+    return ButtonReply(text=f"{escape_markdown(made.detail)}\n\n{WITHOUT}", rows=rows, refused=True, result=made)
 
 
 WITHOUT = "I can make it without a model now: it then keeps whole sentences, yours first, and costs nothing."

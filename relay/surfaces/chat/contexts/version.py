@@ -86,7 +86,7 @@ def show_making(made: Making) -> ButtonReply:
     """Shows the progress of a version, in place of the message above the button."""
     one = made.version
     if one is None:
-        return ButtonReply(made.detail)
+        return ButtonReply(made.detail, refused=True)
     without = [button("Make it without a model", press_without_model(one.id))]
     again = [button("↻ Progress", press_look(one.id))]
     match made.outcome:
@@ -94,7 +94,7 @@ def show_making(made: Making) -> ButtonReply:
             return ready(one)
         case "failed":
             text = f"⚠️ I couldn't make {one.short}: {escape_markdown(made.detail)}"
-            return ButtonReply(text=text, rows=[without], result=made)
+            return ButtonReply(text=text, rows=[without], refused=True, result=made)
         case "waiting":
             text = f"⚠️ {one.short} has to wait: {escape_markdown(made.detail)} I'll retry automatically."
             return ButtonReply(text=text, rows=[without, again], result=made)

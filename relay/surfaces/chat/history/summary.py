@@ -32,7 +32,8 @@ async def summary(call: ChatContext) -> CommandReply:
         case "refresh", False:
             done = await commands.refresh_summary(call)
             why = failure(done)
-            now = CommandReply(escape_sentence(why)) if why else present(call, done.present)
+            idle = done.outcome == "nothing_new"
+            now = CommandReply(escape_sentence(why), refused=not idle) if why else present(call, done.present)
             return replace(now, result=done)
         case "correct", True:
             return await correct(call, rest)
@@ -170,7 +171,7 @@ async def ask(call: ChatContext) -> CommandReply:
     """Asks for a correction, with the current text to copy."""
     one = (await commands.summary(call)).summary
     if one is None:
-        return CommandReply(commands.NONE_YET)
+        return CommandReply(commands.NONE_YET, refused=True)
     head = f"{question('summary', one.id)} – reply to this message with the summary as it should be."
     return ask_with_text(head, one.text, "summary.md", "The summary in your words")
 

@@ -83,7 +83,7 @@ async def press_revoke(call: ChatContext, user_id: int, sure: Literal["y", "n"])
             text = f"{name_person(done.person)} can't use me any more. What I remember about them stays."
             return ButtonReply("Done.", text, rows=[], result=done)
         case "last":
-            return ButtonReply(text=escape_markdown(only_one(done.person)), rows=[], result=done)
+            return ButtonReply(text=escape_markdown(only_one(done.person)), rows=[], refused=True, result=done)
     return ButtonReply(text=f"{name_person(done.person)} doesn't have access anyway.", rows=[], result=done)
 
 

@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
+from typing import TextIO
 
 from relay.archive.packed import pack
 from relay.commands.context import Services
@@ -113,16 +114,19 @@ class Desk:
             print_now(NO_SUCH_BUTTON)
             self.refused = True
             return
-        self.refused = self.wrong = False
+        self.wrong = False
         _, data, under = self.terminal.buttons[number - 1]
         beside = ((name, other) for name, other, message_id in self.terminal.buttons if message_id == under)
         rows = [[Button(name, other)] for name, other in beside]
         async with self.turn("", CommandMessage(message_id=under, rows=rows)) as call:
             done = await press_button(call, data)
-            if done.toast:
-                print_now(f"({self._named(done.toast)})")
+            self.refused = done.refused
             named = replace(done, text=done.text and self._named(done.text))
-            await redraw_pressed(call.store, self.terminal, BOT.id, HERE, under, named)
+            with self._output(done.refused):
+                if done.toast:
+                    toast = self._named(done.toast)
+                    print_now(toast if self.in_shell and done.refused else f"({toast})")
+                await redraw_pressed(call.store, self.terminal, BOT.id, HERE, under, named)
             if done.result is not None:
                 self.result = done.result
             if done.says is not None:
@@ -135,7 +139,7 @@ class Desk:
         text = reply.text or (SPEECHLESS if reply.aloud else "")
         failed = [replace(one, hint=self._named(one.hint)) for one in reply.failed]
         shown = replace(reply, file=None, aloud="", text=self._named(text), failed=failed)
-        with contextlib.redirect_stdout(sys.stderr if self.in_shell and reply.refused else sys.stdout):
+        with self._output(self.refused):
             for part in await reply_parts(shown, call.turn.turn_id, HERE):
                 await self.terminal.call("sendMessage", **part.request)
         if isinstance(reply.file, Export):
@@ -145,6 +149,10 @@ class Desk:
         elif reply.file is not None:
             await self.terminal.call("sendDocument", document=reply.file)
         self.refused = self.refused or self.terminal.unwritten
+
+    def _output(self, refused: bool) -> contextlib.redirect_stdout[TextIO]:
+        """Sends refusals in the shell to standard error."""
+        return contextlib.redirect_stdout(sys.stderr if self.in_shell and refused else sys.stdout)
 
     async def _send_export(self, call: ChatContext, wanted: Export) -> None:
         here = self.services.installation

@@ -49,7 +49,7 @@ async def run_once(
     async with open_desk(settings, name, False) as desk:
         desk.where = where
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            await _run(desk, name, words, sure)
+            await _run(desk, name, words, sure, printed)
     said = "\n".join(line for line in printed.getvalue().splitlines() if line)
     if desk.refused:
         raise (WrongArgument if desk.wrong else CommandRefused)(said)
@@ -57,12 +57,15 @@ async def run_once(
     return True
 
 
-async def _run(desk: Desk, name: str, words: str, sure: bool) -> None:
-    """Runs the command and the answers to its questions; then a person at the terminal may press its buttons."""
+async def _run(desk: Desk, name: str, words: str, sure: bool, printed: io.StringIO | None = None) -> None:
+    """Runs the command and the answers to its questions; then a person at the terminal may press its buttons. In
+    `printed`, a question that is confirmed gives way to what comes of it."""
     await desk.command(name, words)
     if desk.asks and not sys.stdin.isatty():
         await desk.answer(await _read_piped())
     if sure and desk.confirming:
+        if printed:
+            printed.truncate(printed.seek(0))
         await desk.press(desk.confirming)
         return
     while keyboard.is_attended() and (desk.asks or desk.buttons):
