@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -41,6 +42,12 @@ def test_the_help_of_a_group_is_sorted_and_whole(group: str) -> None:
     assert len(names) > 1
     assert "..." not in listed
     assert "<" in listed or group == "db", "with arguments"
+
+
+@pytest.mark.parametrize("words", ["nope --json", "token nope --json", "memory --json controls", "memory pin x --json"])
+def test_a_usage_error_is_json_for_programs(words: str) -> None:
+    done = run(cli, words.split())
+    assert (done.exit_code, json.loads(done.stdout).keys(), done.stderr) == (2, {"error"}, "")
 
 
 def every_help(command: Any, name: str, parent: Any = None) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import typer
@@ -22,12 +23,30 @@ NOTES = re.compile(r"\s*\[(?:(default: [^;\]]*)|[^\]]*)[^\]]*\]$")
 """What Typer adds to the help of a parameter. The usage shows what is required, and an error names the bounds."""
 
 
+@contextlib.contextmanager
+def json_errors(args: list[str]) -> Iterator[None]:
+    """Prints a usage error as JSON if --json is among the arguments."""
+    as_json = "--json" in args
+    try:
+        yield
+    except typer.TyperException as error:
+        if not as_json:
+            raise
+        print_json({"error": error.format_message()})
+        sys.exit(error.exit_code)
+
+
 class Commands(TyperGroup):
     """A group of commands whose `--help` has this list."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Returns the names of the commands, sorted."""
         return sorted(self.commands)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Returns the command that the first word names. Raises a usage error if there is none."""
+        with json_errors(args):
+            return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Writes the list."""
@@ -71,16 +90,13 @@ class ShellCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the arguments. A wrong number is refused with a sentence of ours; with --json, as JSON."""
-        as_json = "--json" in args
-        try:
-            return super().parse_args(ctx, args)
-        except typer.TyperException as error:
-            if isinstance(error, typer.BadParameter) and isinstance(error.__cause__, ValidationError):
-                error.message = _problem(error.__cause__.errors()[0], error.param)
-            if not as_json:
+        with json_errors(args):
+            try:
+                return super().parse_args(ctx, args)
+            except typer.BadParameter as error:
+                if isinstance(error.__cause__, ValidationError):
+                    error.message = _problem(error.__cause__.errors()[0], error.param)
                 raise
-            print_json({"error": error.format_message()})
-            sys.exit(error.exit_code)
 
 
 def _row(param: Any, ctx: Any) -> tuple[str, str] | None:
@@ -118,7 +134,11 @@ def make_group(about: str, fallback: str = "", kind: type[CommandsOrWords] = Com
     """Makes a group of commands. `fallback`: the command that takes other words, or none."""
     if not fallback:
         return Shell(cls=Commands, help=about, no_args_is_help=True)
-    return Shell(cls=type("Words", (kind,), {"fallback": fallback}), callback=allow_json, help=about)
+    return Shell(
+        cls=type("Words", (kind,), {"fallback": fallback}),
+        callback=allow_json,
+        help=f"{about}\n\nOther words, or none, go to `{fallback}`.",
+    )
 
 
 def arguments(command: Any) -> list[str]:

@@ -10,7 +10,7 @@ from relay.commands.memory.browse import open_number
 from relay.core.errors import CommandRefused, SettingsError
 from relay.core.program import RELAY
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.cli.command_list import CommandsOrWords, make_group
+from relay.surfaces.cli.command_list import CommandsOrWords, json_errors, make_group
 
 Words = Annotated[list[str] | None, typer.Argument()]
 ELSEWHERE = {
@@ -28,8 +28,9 @@ class Commands(CommandsOrWords):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Refuses a word that is only a command in the chat: a search would hide that the command did not run."""
-        if args[0] in ELSEWHERE:
-            ctx.fail(f"Use `{RELAY} {ELSEWHERE[args[0]]}`.")
+        with json_errors(args):
+            if args[0] in ELSEWHERE:
+                ctx.fail(f"Use `{RELAY} {ELSEWHERE[args[0]]}`.")
         return super().resolve_command(ctx, args)
 
 
