@@ -335,6 +335,7 @@ async def test_the_shell_does_the_same_as_the_chat(driver: TurnDriver, sql: Sql,
     assert "Add --yes" in await run("unregister", "2", "--versions")
     assert (await run("show", "2"))["registered"], "nothing may have been done"
     assert (await run("unregister", "2", "--versions", "--yes"))["versions"] == 0
+    assert "That session isn't in the library." in await run("unregister", "2")
     [(elsewhere,)] = await sql("select s.id from session s join thread t on t.id = s.thread_id where t.topic_id = 5")
     assert (await run("link", f"#{elsewhere}", "--reason", "same garden"))["linked"] == "same garden"
     assert [one["id"] for one in (await run("list"))["linked"]] == [elsewhere]
@@ -371,6 +372,7 @@ async def test_all_versions_of_a_session_are_deleted_however_many(driver: TurnDr
     here = ("--chat", str(ADA))
     listed = await asyncio.to_thread(shell, "versions", "2", "--offset", "100", *here)
     assert [listed["versions"][0]["number"], len(listed["versions"]), listed["total"]] == [30, 30, 130]
+    await asyncio.to_thread(shell, "register", "2", *here)
     assert "Add --yes" in await asyncio.to_thread(shell, "unregister", "2", "--versions", *here)
     assert (await asyncio.to_thread(shell, "unregister", "2", "--versions", "--yes", *here))["versions"] == 0
 
