@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import psycopg
 
 from relay.core.models import Space
 from tests.benchmarks.conversations import SPEAKERS
+from tests.benchmarks.generated import one as insert
 
 NAME = "Ada"
 """The person who talks with the assistant."""
@@ -36,30 +36,22 @@ def store_chat(connection: psycopg.Connection[Any], chat: Any) -> tuple[Space, d
     heard = Space("private", owner_id=number) if private else Space("group", chat_id=number)
     row: dict[str, Any] = {"number": number, "turn": None, "session": None}
     row |= {"kind": heard.kind, "owner_id": heard.owner_id, "chat_id": heard.chat_id}
-    row["space"] = insert(connection, SPACE, row)
-    row["thread"] = insert(connection, THREAD, row)
+    row["space"] = insert(connection, SPACE, **row)
+    row["thread"] = insert(connection, THREAD, **row)
     sessions: dict[int, int] = {}
     said: dict[int, str] = {}
     for turn in chat.turns:
         if turn.session not in sessions:
-            sessions[turn.session] = insert(connection, SESSION, row)
+            sessions[turn.session] = insert(connection, SESSION, **row)
         row |= {"session": sessions[turn.session], "when": turn.when}
         row["text"] = f"{turn.text} [photo: {turn.caption}]" if turn.caption else turn.text
         if not private:
             row |= {"role": "user", "user_id": 1, "name": turn.speaker}
         elif turn.speaker != assistant:
-            row |= {"role": "user", "user_id": number, "name": NAME, "turn": insert(connection, TURN, row)}
+            row |= {"role": "user", "user_id": number, "name": NAME, "turn": insert(connection, TURN, **row)}
         else:
             row |= {"role": "assistant", "user_id": number, "name": None}
-        said[insert(connection, MESSAGE, row)] = turn.dia_id
+        said[insert(connection, MESSAGE, **row)] = turn.dia_id
     if private:
-        insert(connection, SIDES, row)
+        insert(connection, SIDES, **row)
     return heard, said
-
-
-def insert(connection: psycopg.Connection[Any], statement: str, values: Mapping[str, Any]) -> int:
-    """Returns the number that a statement yields."""
-    row = connection.execute(statement.encode(), values).fetchone()
-    if row is None:
-        raise RuntimeError(statement)
-    return int(row[0])

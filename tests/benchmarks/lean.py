@@ -23,8 +23,9 @@ from relay.memory.query_vectors import embed_query
 from relay.memory.rows.found import FoundEntry
 from relay.memory.rows.turns.context import Memory
 from relay.memory.store import Store
-from tests.benchmarks.chats import insert, store_chat
+from tests.benchmarks.chats import store_chat
 from tests.benchmarks.conversations import Conversation, load, merge
+from tests.benchmarks.generated import one as insert
 from tests.benchmarks.lab import Lab, Row
 from tests.benchmarks.opened import open_embedder, open_store
 
@@ -89,11 +90,11 @@ async def lean(lab: Lab, options: argparse.Namespace) -> list[Row]:
 def sizes(connection: psycopg.Connection[Any], facts: list[str], number: int) -> list[Row]:
     """Measures the layer of a person with this many memories."""
     owner = number
-    space = insert(connection, SPACE, {"owner": owner})
+    space = insert(connection, SPACE, owner=owner)
     chance = random.Random(number)
     for _ in range(number):
         row = {"space": space, "content": chance.choice(facts), "importance": chance.randint(3, 8)}
-        insert(connection, ANY_MEMORY, row)
+        insert(connection, ANY_MEMORY, **row)
     rows = []
     for budget in (2_000, 6_000):
         kept = layer(connection, owner, budget)
@@ -110,7 +111,7 @@ def hear(connection: psycopg.Connection[Any], chat: Conversation) -> Heard:
     memories = {}
     for id, fact in chat.facts.items():
         row = {"content": fact, "importance": chance.randint(3, 8), "message": ids[id]}
-        memories[insert(connection, MEMORY, row)] = id
+        memories[insert(connection, MEMORY, **row)] = id
     return Heard(space, messages, memories)
 
 
