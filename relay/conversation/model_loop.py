@@ -26,6 +26,7 @@ from relay.core.models import Block, ModelMessage, ModelRequest, Reply, Step, To
 from relay.core.ports import Sink
 from relay.core.retry import RetryPolicy
 from relay.core.tasks import wait_or_cancel
+from relay.memory.answers import CUT_OFF
 from relay.memory.intents import visible
 from relay.memory.spending.gate import Work
 
@@ -161,7 +162,7 @@ def make_reply(talk: Dialogue, step: Step) -> Reply:
         raise ContextTooLong()
     if not talk.text.strip():
         raise EmptyAnswer()
-    if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+    if step.stop_reason in CUT_OFF:
         return talk.reply("cut", "The answer reached its length limit. Say “go on” for the rest.")
     return talk.reply("complete")
 

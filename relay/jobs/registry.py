@@ -54,8 +54,7 @@ def make_kinds(services: JobServices) -> list[JobKind]:
         tidy_kind(store, services.keep_days),
     ]
     if messenger is not None:
-        kinds.append(title_kind(services.summariser))
-        kinds.append(sweep_kind(store, media_store, messenger, bot_id))
+        kinds += [title_kind(services.summariser), sweep_kind(store, media_store, messenger, bot_id)]
     return kinds
 
 

@@ -145,9 +145,7 @@ class Finds:
         self.version, self.word, self.how = version, word, how
         self.asked = 0
 
-    async def derive(
-        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[KnownMemory]
-    ) -> list[Candidate]:
+    async def derive(self, messages: Sequence[JudgedMessage], known: Sequence[KnownMemory]) -> list[Candidate]:
         self.asked += 1
         return [
             Candidate(

@@ -59,9 +59,7 @@ class Rejudge:
     def version(self) -> str:
         return self.judge.version
 
-    async def derive(
-        self, space_id: int, messages: Sequence[JudgedMessage], known: Sequence[KnownMemory]
-    ) -> list[Candidate]:
+    async def derive(self, messages: Sequence[JudgedMessage], known: Sequence[KnownMemory]) -> list[Candidate]:
         """Returns what the judge finds in some messages of one conversation now, in order. `known`: other memories from
         them, past or present. Raises the model's errors, and `EmptyAnswer` for no valid answer: the earlier findings
         then stay."""
@@ -145,7 +143,7 @@ class Memories:
         known = await self.store.list_known_besides(space_id, self.rederiver.name, numbers)
 
         async def make() -> Candidates:
-            return Candidates(tuple(await self.rederiver.derive(space_id, batch, known)))
+            return Candidates(tuple(await self.rederiver.derive(batch, known)))
 
         made = await get_or_make(self.store, space_id, derivation, Candidates, make)
         kept = [

@@ -22,6 +22,7 @@ from relay.core.prompt_markup import (
     shorten_longest,
 )
 from relay.core.spending.charge import Charge
+from relay.memory.answers import CUT_OFF
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import read_words
@@ -138,7 +139,7 @@ def read_summary(step: Step) -> str:
     prompt left no room.
     """
     text = read_words(step)
-    if step.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+    if step.stop_reason in CUT_OFF:
         whole = WHOLE_SENTENCES.match(text)
         text = whole[0] if whole else ""
     if not text:
