@@ -12,7 +12,7 @@ from typing import Any
 
 from relay.archive.backup_file import BackupWriter, Header
 from relay.archive.move_rows import MovedTable, MovePage, MoveState
-from relay.archive.transfer import Watcher, read_ahead
+from relay.archive.transfer import MOST_BYTES, MOST_ROWS, Watcher, read_ahead
 from relay.core.errors import DatabaseUnavailable, RelayError
 from relay.core.frozen import frozen
 from relay.core.ports import Database, Snapshots
@@ -20,9 +20,6 @@ from relay.core.private_files import in_thread, write_atomically
 from relay.core.program import RELAY
 from relay.memory.calls.base import decode_row
 from relay.memory.retrying_database import call_until_reached
-
-MOST_ROWS = 2_000
-PAGE_BYTES = 524_288
 
 
 class BackupRefused(RelayError):
@@ -113,7 +110,7 @@ class Backup:
         self.watcher.report("Reading", name, rows, rows)
 
     async def _page(self, table: str, after: list[str] | None) -> MovePage:
-        more = {"most_rows": MOST_ROWS, "most_bytes": PAGE_BYTES}
+        more = {"most_rows": MOST_ROWS, "most_bytes": MOST_BYTES}
         return decode_row(MovePage, await self._call("move_page", table=table, after=after, **more))
 
     async def _call(self, function: str, **arguments: Any) -> Any:

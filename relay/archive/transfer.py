@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from relay.archive.move_rows import BegunMove, Digest, MovedTable, MovePage, MoveState, StoredRows, TableSum
 from relay.core.errors import RelayError, SchemaError
@@ -17,7 +17,7 @@ from relay.core.frozen import frozen
 from relay.core.ports import Database
 from relay.core.program import RELAY
 from relay.core.tasks import cancel
-from relay.memory.calls.base import decode_row
+from relay.memory.calls.base import Row, decode_row
 from relay.memory.retrying_database import call_until_reached
 
 MOST_ROWS = 2_000
@@ -26,8 +26,6 @@ LEAST_BYTES, FIRST_BYTES, MOST_BYTES = 16_384, 131_072, 524_288
 """The sizes of a page in bytes: the smallest, the first and the largest. The size is adjusted to how long storing a
 page takes."""
 HINT = "The copied rows stay. Run the same command again to continue."
-
-Row = TypeVar("Row")
 
 
 class MoveRefused(RelayError):
