@@ -197,14 +197,15 @@ exception when foreign_key_violation then
     return ended;
 end $$;
 
--- Tests whether a group message directly follows one of the same person that waits or is being answered. It may continue
--- that one, such as a forward behind its comment. That is decided later.
+-- Tests whether a group message may continue one of the same person that waits or is being answered: it directly follows
+-- it, and is a forward, or the other is so long that Telegram may have split it. That is decided later.
 create or replace function relay.follows(p_bot_id bigint, p_message jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
         select from generate_series(1, 2) as back, relay.queued_message(p_message || jsonb_build_object(
             'bot_id', p_bot_id, 'telegram_message_id', (p_message ->> 'telegram_message_id')::bigint - back)) as queued
-        where queued.update_id is not null)
+        where queued.update_id is not null and (p_message #> '{payload,message}' ?| '{forward_origin,forward_date}'
+            or octet_length(queued.payload #>> '{message,text}') >= 4000))
 $$;
 
 -- Stores updates before Telegram is told that they arrived, once each however often they come, and claims what is due.

@@ -150,7 +150,7 @@ async def test_albums_of_two_people_that_interleave_stay_whole(driver: TurnDrive
     assert texts(of_ben) == ["b1", "b2"]
 
 
-async def test_only_what_directly_follows_a_waiting_message_of_the_same_person_is_let_in(
+async def test_only_forwards_right_behind_a_waiting_message_of_the_same_person_are_let_in(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
     await driver.say(message(ADA, "@relay_bot sum up", GROUP))
@@ -159,12 +159,13 @@ async def test_only_what_directly_follows_a_waiting_message_of_the_same_person_i
         update = message(user, text, GROUP, **more)
         await store.intake(BOT.id, [sorted_row(update, BOT, frozenset([user]), False)], 0)
 
-    await overhear(ADA, "behind it")
-    await overhear(BEN, "somebody else's")
-    await overhear(ADA, "behind that")
-    await overhear(ADA, "elsewhere", topic_id=5)
+    await overhear(ADA, "said to the others")
+    await overhear(ADA, "behind it", forward_date=1)
+    await overhear(BEN, "somebody else's", forward_date=1)
+    await overhear(ADA, "behind that", forward_date=1)
+    await overhear(ADA, "elsewhere", topic_id=5, forward_date=1)
     next(counter), next(counter)
-    await overhear(ADA, "later")
+    await overhear(ADA, "later", forward_date=1)
     stored = "select payload #>> '{message,text}' from inbox where status <> 'ignored' order by update_id"
     assert [text for (text,) in await sql(stored)] == ["@relay_bot sum up", "behind it", "behind that"]
 
