@@ -170,7 +170,7 @@ def present_message(
     recent: Sequence[StoredMessage],
     zone: tzinfo,
     group: bool,
-    media: Mapping[str, Block] = NO_MEDIA,
+    media: Mapping[str, Block],
 ) -> list[Block]:
     """Returns the present message as the next turn's history will show it. `recent`: the messages shown before it."""
     stored = context.message

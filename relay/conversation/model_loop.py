@@ -63,7 +63,6 @@ class Tools:
 class Dialogue:
     """A dialogue in progress: its text, calls and counts so far."""
 
-    prompt: Prompt
     sink: Sink
     work: Work
     steps: list[ModelMessage] = field(default_factory=list)
@@ -107,7 +106,7 @@ async def converse(
     """Runs the dialogue until it is done, `stop` is set, or a budget is used up. `work` makes and counts the calls.
     Raises the `ModelError` tree if the model can't answer, and `BudgetUsedUp`. Text that arrived before counts as a
     cut answer."""
-    talk = Dialogue(prompt, sink, work, tainted=prompt.tainted)
+    talk = Dialogue(sink, work, tainted=prompt.tainted)
     for _ in range(MOST_STEPS):
         try:
             step = await make_step(request, talk, stop)

@@ -265,7 +265,7 @@ def turn_notes(
     found: Sequence[FoundEntry],
     zone: tzinfo,
     group: bool,
-    preferences: Sequence[str] = (),
+    preferences: Sequence[str],
 ) -> Block:
     """Returns what changes every turn: the time, what the message replies to, what recall found, and relevant
     preferences."""

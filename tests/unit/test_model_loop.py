@@ -419,7 +419,7 @@ async def test_the_model_is_told_why_a_tool_refused_its_input(trouble: Exception
         raise trouble
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {"limit": float("inf")}}
-    bound = model_loop.Dialogue(Prompt([], [], False, PromptRecord()), FakeSink(), work_on(None))
+    bound = model_loop.Dialogue(FakeSink(), work_on(None))
     (result,) = await run_tools([call], Tools([], {"n": refusing}), bound)
     assert result["is_error"]
     assert str(trouble) in result["content"]
@@ -431,7 +431,7 @@ async def test_a_search_that_fails_does_not_fail_the_answer(trouble: Exception) 
         raise trouble
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
-    bound = model_loop.Dialogue(Prompt([], [], False, PromptRecord()), FakeSink(), work_on(None))
+    bound = model_loop.Dialogue(FakeSink(), work_on(None))
     if isinstance(trouble, TurnLost | OtherVersion):  # the turn can't go on
         with pytest.raises(type(trouble)):
             await run_tools([call], Tools([], {"n": failing}), bound)
@@ -445,6 +445,6 @@ async def test_a_tool_result_is_never_empty() -> None:
         return "", False
 
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {}}
-    bound = model_loop.Dialogue(Prompt([], [], False, PromptRecord()), FakeSink(), work_on(None))
+    bound = model_loop.Dialogue(FakeSink(), work_on(None))
     (result,) = await run_tools([call], Tools([], {"n": nothing}), bound)
     assert result["content"] == "(nothing)"

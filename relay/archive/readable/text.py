@@ -9,7 +9,6 @@ from typing import Any
 from relay.archive.export_file import (
     CompositionRow,
     CompressionRow,
-    Id,
     MemoryRow,
     MessageRow,
     PersonaRow,
@@ -62,7 +61,6 @@ class PreferenceRow:
     learned_from: tuple[Evidence, ...]
     total: int
     """How many acts taught it."""
-    thread: Id | None = None
     name: str | None = None
     """In a group, the name of the person whose preference it is."""
 

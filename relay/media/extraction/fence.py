@@ -23,7 +23,7 @@ WRITES: list[str] = ["/dev/null"]
 NO_NEW_PRIVILEGES = 38
 
 
-def restrict_files(also: Iterable[str] = ()) -> bool:
+def restrict_files(also: Iterable[str]) -> bool:
     """Restricts this process to reading its programs and `also`. Returns whether the system supports it."""
     if sys.platform != "linux":
         return False

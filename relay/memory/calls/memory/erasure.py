@@ -72,9 +72,7 @@ class ErasureCalls(Calls):
         """Creates a space and its threads if missing. `rows`: `{threads, personas, places, choices}`."""
 
     @rpc()
-    async def import_rows(
-        self, part: str, space_id: int, rows: Sequence[RawRow], taken: Sequence[int] = ()
-    ) -> ImportedRows:
+    async def import_rows(self, part: str, space_id: int, rows: Sequence[RawRow], taken: Sequence[int]) -> ImportedRows:
         """Adds missing rows of a part: sessions, messages, memories and so on. `taken`: the memories that the rows just
         before these were."""
 
