@@ -55,9 +55,7 @@ def json_of(*keys: str, leaves: st.SearchStrategy[Any] = ODD, most: int = 12) ->
     """Any JSON value, with these keys and others. Its numbers and texts include some that JSON cannot carry."""
     named = st.sampled_from(keys) | ODD_TEXT if keys else ODD_TEXT
     return st.recursive(
-        leaves,
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(named, inner, max_size=5),
-        max_leaves=most,
+        leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(named, inner, max_size=5), max_leaves=most
     )
 
 

@@ -267,10 +267,7 @@ def test_a_text_in_an_old_encoding_is_read(words: str, encoding: str) -> None:
     assert text_of(words.encode(encoding), "a.txt") == words
 
 
-@pytest.mark.parametrize(
-    ("words", "encoding"),
-    [("Сумма: Покупка", "cp1251"), ("Ημερομηνία;Ποσό;Περιγραφή", "cp1253")],
-)
+@pytest.mark.parametrize(("words", "encoding"), [("Сумма: Покупка", "cp1251"), ("Ημερομηνία;Ποσό;Περιγραφή", "cp1253")])
 def test_a_table_with_a_few_words_in_an_eastern_encoding_is_read(words: str, encoding: str) -> None:
     table = f"{words}\n" + "01.02.2026;100;200\n" * 20
     assert text_of(table.encode(encoding), "a.csv") == table.strip()

@@ -517,8 +517,7 @@ def test_the_footer_is_always_shown(markdown: str, footer: str, tools: str) -> N
 
 
 spans = st.lists(
-    st.tuples(st.integers(0, 60), st.integers(0, 60), st.sampled_from(sorted(KINDS)), st.just("")),
-    max_size=30,
+    st.tuples(st.integers(0, 60), st.integers(0, 60), st.sampled_from(sorted(KINDS)), st.just("")), max_size=30
 )
 
 

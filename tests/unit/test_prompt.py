@@ -364,8 +364,7 @@ def test_recall_leaves_out_what_the_prompt_shows_anyway() -> None:
     rows = [found(3, "The gate is green."), found(4, "The bell is loud."), found(99, "hello"), found(5, "News.")]
     replied = {"role": "user", "user_id": ADA, "text": "Listen:\n\nThe bell is  loud.", "untrusted": False}
     about = context(
-        composed=composed(("2026-01-01", "The gate is green.")),
-        reply_to=replied | {"at": "2026-02-01T12:00:00+00:00"},
+        composed=composed(("2026-01-01", "The gate is green.")), reply_to=replied | {"at": "2026-02-01T12:00:00+00:00"}
     )
     prompt = build(incoming(reply_to=ReplyTo(5, "", "", True, "Ada")), about, rows)
     assert prompt.record.recalled == (5,)

@@ -29,9 +29,7 @@ def writable_chat(world: World, params: Json) -> Chat:
     chat = find_chat(world, chat_id)
     if chat.migrated_to is not None:
         raise ApiError(
-            400,
-            "Bad Request: group chat was upgraded to a supergroup chat",
-            migrate_to_chat_id=chat.migrated_to,
+            400, "Bad Request: group chat was upgraded to a supergroup chat", migrate_to_chat_id=chat.migrated_to
         )
     if chat.user is not None:
         if chat.user.blocked_bot:

@@ -55,8 +55,7 @@ class Fault:
             "500": ApiError(500, "Internal Server Error"),
             "502": ApiError(502, "Bad Gateway"),
             "conflict409": ApiError(
-                409,
-                "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
+                409, "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
             ),
             "unauthorized401": ApiError(401, "Unauthorized"),
             "error": ApiError(self.error_code, self.description),
