@@ -60,7 +60,7 @@ class Attributions:
         result = {"observations": found, "derivation": derivation.as_json()}
         apply = partial(store.replace_observations, work.feedback_id, result)
         after = decode_row(list[ObservedPattern], found)
-        return Change("preference", label(work), format_patterns(row.before), format_patterns(after), apply)
+        return Change(label(work), format_patterns(row.before), format_patterns(after), apply)
 
 
 def label(work: AttributionWork) -> str:

@@ -18,8 +18,6 @@ Made = TypeVar("Made")
 class Change:
     """A derived row before and after rederivation; None: it doesn't exist."""
 
-    what: str
-    """summary or memory."""
     label: str
     before: str | None
     after: str | None

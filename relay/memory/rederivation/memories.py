@@ -181,7 +181,7 @@ class Memories:
     def _change(self, space_id: int, old: Note | None, new: FoundMemory | None) -> Change:
         apply = partial(self.store.apply_derived, space_id, old, new)
         label = f"memory {old.id}" if old else "memory"
-        return Change("memory", label, old.content if old else None, new.content if new else None, apply)
+        return Change(label, old.content if old else None, new.content if new else None, apply)
 
 
 Found = TypeVar("Found", bound=Sourced)

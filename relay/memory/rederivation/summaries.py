@@ -80,4 +80,4 @@ class Summaries:
         charge = Charge("rederive", space_id=work.space_id)
         texts[id], row = await write_summary(self.summariser, work, remove_passages(previous), charge)
         apply = partial(store.replace_summary, id, work.text, row)
-        return [Change("summary", f"summary {id}", work.text, row.text, apply)]
+        return [Change(f"summary {id}", work.text, row.text, apply)]
