@@ -116,10 +116,10 @@ class Ledger:
         sure = chat.members.get(self.tg.bot.id) == "administrator" and not chat.username
         return people[0] if len(people) == 1 and sure else 0
 
-    def home_of(self, chat: Chat) -> Home:
-        """Returns the space of what is said in a chat."""
+    def home_of(self, chat: Chat, user_id: int = 0) -> Home:
+        """Returns the space of what somebody (0: anyone there) says in a chat. An outsider's words are the group's."""
         person = self.alone(chat)
-        return ("private", person) if person else ("group", chat.id)
+        return ("private", person) if person and user_id in (0, person) else ("group", chat.id)
 
     def seen_by(self, user_id: int) -> set[Home]:
         """Returns all spaces that a person may see."""
@@ -132,7 +132,7 @@ class Ledger:
         if act.home:
             homes.add(act.home)
         if act.chat is not None:
-            homes |= {self.home_of(act.chat), ("group", act.chat.id)}
+            homes |= {self.home_of(act.chat, act.actor.id if act.actor else 0), ("group", act.chat.id)}
         if act.actor is not None and self._lends(act):
             self._lent |= words
             homes.add(("private", act.actor.id))

@@ -426,7 +426,7 @@ class Walk:
         return self.random.choice(said) if said else None
 
     def _home(self, chat: Chat, user: User) -> tuple[str, int] | None:
-        return self.ledger.home_of(chat) if user.id in KNOWN else None
+        return self.ledger.home_of(chat, user.id) if user.id in KNOWN else None
 
     def _collect(self) -> None:
         """Keeps the buttons of the newest messages, to press them after they are gone."""
