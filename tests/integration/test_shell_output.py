@@ -174,6 +174,8 @@ def test_a_shell_is_not_told_to_reply_to_messages() -> None:
     shown = run("preferences")[1]
     assert "Or say it about my last answer: relay tag too long." in shown
     assert "reply" not in shown.lower()
+    run("heartbeat", "on")
+    assert "reply" not in run("heartbeat", "edit")[1].lower()
     code, shown = run("soul", "edit")
     assert (code, "answer with my new soul, as text." in shown) == (1, True), shown
     assert "reply" not in shown.lower()
@@ -395,6 +397,11 @@ def test_a_summary_that_is_not_there_is_not_corrected() -> None:
     for words in (("summary", "correct"), ("summary", "correct", "Tea.")):
         code, said = run(*words)
         assert (code, said.startswith("This conversation has no summary yet.")) == (1, True), said
+
+
+def test_a_session_without_messages_is_not_compressed() -> None:
+    code, said = run("compress")
+    assert (code, said.startswith("There's nothing to compress")) == (1, True), said
 
 
 def test_a_page_behind_the_last_one_exits_with_2() -> None:

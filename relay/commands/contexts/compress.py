@@ -14,7 +14,7 @@ from relay.commands.contexts.wish import Wish, settings_for
 from relay.commands.history.sessions import session_named
 from relay.commands.memory.access import may_switch, require_switch
 from relay.commands.registry import command, operation
-from relay.core.errors import NotFound, OutOfRange, require_found
+from relay.core.errors import CommandRefused, NotFound, require_found
 from relay.core.frozen import frozen
 from relay.core.prompt_markup import estimate_tokens
 from relay.core.spending.charge import Charge
@@ -81,8 +81,8 @@ class Making:
 async def compress(
     ctx: CommandContext, wish: Wish, session_id: int | None = None, source_id: int | None = None
 ) -> CompressionPreview:
-    """Returns what a version of a session would be like. `source_id`: the version to make it from. Raises `OutOfRange`
-    if there is nothing to compress, `NotFound` if the source doesn't exist."""
+    """Returns what a version of a session would be like. `source_id`: the version to make it from. Raises
+    `CommandRefused` if there is nothing to compress, `NotFound` if the source doesn't exist."""
     await ctx.require_sight()
     if wish.session:
         session_id = (await session_named(ctx, wish.session)).id
@@ -90,7 +90,7 @@ async def compress(
     if outline is not None and source_id and not outline.source:
         raise NotFound(NO_SOURCE)
     if outline is None or not outline.units:
-        raise OutOfRange(NOTHING)
+        raise CommandRefused(NOTHING)
     settings = settings_for(wish, outline)
     segments = divide(outline.units, settings)
     asked = spans(outline.units, segments, outline.source_through)
@@ -144,8 +144,8 @@ async def make_version(
     ctx: CommandContext, session_id: int, settings: CompressionSettings, source_id: int | None = None
 ) -> Making:
     """Makes a version, or requests it if that takes a model and nobody at a terminal waits. Making the same one again
-    asks the model anew, because the person wants another. Raises `OutOfRange` if there is nothing to make it from, and
-    `NotAllowed`."""
+    asks the model anew, because the person wants another. Raises `CommandRefused` if there is nothing to make it from,
+    and `NotAllowed`."""
     await require_switch(ctx)
     if settings.method == "model":
         if why := await _no_model(ctx):
@@ -153,7 +153,7 @@ async def make_version(
         if await find_made(ctx, session_id, settings, source_id):
             await ctx.store.forget_chunks(ctx.space, session_id, source_id)
     made = await ctx.store.make_version(ctx.space, session_id, ctx.user_id, settings.as_json(), source_id)
-    return await _run(ctx, require_found(made, OutOfRange(NOTHING)), settings.method == "extract")
+    return await _run(ctx, require_found(made, CommandRefused(NOTHING)), settings.method == "extract")
 
 
 async def tell_when_ready(ctx: CommandContext, version_id: int) -> Making:
@@ -223,11 +223,11 @@ async def find_made(
     ctx: CommandContext, session_id: int, settings: CompressionSettings, source_id: int | None
 ) -> Version | None:
     """Returns the newest ready version of a session that these settings would make again: nothing was said,
-    changed or marked since. Raises `OutOfRange` if there is nothing to compress."""
+    changed or marked since. Raises `CommandRefused` if there is nothing to compress."""
     await ctx.require_sight()
     outline = await ctx.store.session_outline(ctx.thread, session_id, source_id)
     if outline is None or not outline.units:
-        raise OutOfRange(NOTHING)
+        raise CommandRefused(NOTHING)
     wanted = settings.as_json() | {"sessionDistance": settings.distance or outline.distance}
     made = await all_versions(ctx, session_id)
     same = (v for v in made if v.status == "ready" and v.settings == wanted and v.source_id == source_id)

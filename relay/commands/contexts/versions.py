@@ -44,9 +44,9 @@ async def versions_named(ctx: CommandContext, session_id: int, words: Sequence[s
         name = word.lower()
         one = next((v for v in listed if name in (str(v.number), v.short, v.name.lower())), None)
         if one is None:
-            there = ", ".join(v.short for v in reversed(listed)) or "none"
+            there = f"There are: {', '.join(v.short for v in reversed(listed))}." if listed else "It has none."
             original = "The original can't be chosen here. " if name == "original" else ""
-            raise NotFound(f"{original}This session has no version “{word[:40]}”. There are: {there}.")
+            raise NotFound(f"{original}This session has no version “{word[:40]}”. {there}")
         found.append(one)
     return found
 

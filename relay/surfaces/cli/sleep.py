@@ -111,7 +111,7 @@ def describe_ahead(found: NightAhead, settings: Settings) -> list[str]:
         f"checks the new memories of {pluralize(found.spaces, 'space')}; "
         f"{pluralize(found.goals, 'goal')} past {'its' if found.goals == 1 else 'their'} date",
         "compresses idle conversations and drops replaced versions, where that is on",
-        f"sends a digest to {pluralize(found.digests, 'space')} (/digest on)",
+        f"sends a digest to {pluralize(found.digests, 'space')} ({RELAY} digest on)",
         f"writes {pluralize(found.summaries, 'owed summary', 'owed summaries')}; gathers the database's statistics",
         "rewrites the database's files if something was erased",
     ]

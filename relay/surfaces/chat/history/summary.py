@@ -172,7 +172,8 @@ async def ask(call: ChatContext) -> CommandReply:
     one = (await commands.summary(call)).summary
     if one is None:
         return CommandReply(commands.NONE_YET, refused=True)
-    head = f"{question('summary', one.id)} – reply to this message with the summary as it should be."
+    how = "reply to this message" if call.bot_id else "answer"
+    head = f"{question('summary', one.id)} – {how} with the summary as it should be."
     return ask_with_text(head, one.text, "summary.md", "The summary in your words")
 
 

@@ -38,7 +38,7 @@ async def heartbeat(call: ChatContext) -> CommandReply:
         now = await commands.heartbeat(call)
         if now is None:
             raise CommandRefused(f"You haven't turned the heartbeat on yet. {commands.HOW}")
-        text = f"{question(CHECKLIST)} – reply with what I should watch for. Now: {escape_markdown(checklist(now))}"
+        text = f"{question(CHECKLIST)} – what should I watch for? Now: {escape_markdown(checklist(now))}"
         return CommandReply(text, asks="My open orders, deadlines, …", result=now)
     if word:
         raise OutOfRange(f"I don't know that option. {commands.HOW}, /heartbeat off or /heartbeat edit")

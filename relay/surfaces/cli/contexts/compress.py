@@ -57,6 +57,7 @@ def compress(
     async def preview(ctx: ChatContext) -> CompressionPreview:
         if to is not None and not yes:
             raise CommandRefused("--to writes a version that was made. Add --yes to make it.")
+        change({})  # refuses wrong options first
         start = version_id(source) if source else None
         first = await compress_command(ctx, read_wish(" ".join(words or [])), None, start)
         return await compress_command(ctx, Wish(settings=change(first.settings)), first.session_id, start)
