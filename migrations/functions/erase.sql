@@ -417,8 +417,8 @@ create or replace function public.relay_erase_step(p_erasure_id bigint) returns 
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own erasure;
-    phases constant text[] := '{rows,messages,artefacts,turns,events,entries,words,rest,derived,memories,feedback,end}';
-    alone constant text[] := '{rows,rest,derived,memories,feedback}';  -- a transaction each, as they lock turns first
+    phases constant text[] := '{rows,messages,artefacts,turns,events,entries,words,rest,memories,feedback,end}';
+    alone constant text[] := '{rows,rest,memories,feedback}';  -- a transaction each, as they lock turns first
     phase text;
     after bigint;
     erased boolean;
@@ -452,8 +452,7 @@ begin
             when 'events' then after := relay.sweep_events(own, after);
             when 'entries' then after := relay.sweep_entries(own, after);
             when 'words' then after := relay.sweep_words(after);
-            when 'derived' then after := null; perform relay.sweep_derived(own);
-            when 'memories' then after := null; perform relay.sweep_memories(own);
+            when 'memories' then after := null; perform relay.sweep_memories(own), relay.sweep_derived(own);
             when 'feedback' then after := null; perform relay.sweep_feedback(own), relay.add_up_space(own.space_id);
             else
                 phase := case when relay.erase_rest(own) then phase else 'rows' end;

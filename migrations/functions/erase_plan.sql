@@ -303,28 +303,33 @@ create or replace function relay.erase_elsewhere(p_space_id bigint, p_needles js
 returns bigint[] language sql stable set search_path = relay, extensions, pg_temp as $$
     with found as materialized (
         select found.id, found.file from jsonb_array_elements(p_needles) as needle cross join lateral (
-            select relay.saying(array_agg(id), array_agg(text), jsonb_build_array(needle)) as id, null as file from (
+            with known as materialized (
+                select id, text from message
+                where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle) and space_id = p_space_id
+                limit 5000),
+            parts as materialized (
+                select document_id, part, text from document_part
+                where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
+                    and space_id = p_space_id
+                limit 5000)
+            select id, null as file from known where relay.says(text, jsonb_build_array(needle))
+            union all
+            select relay.saying(array_agg(id), array_agg(text), jsonb_build_array(needle)), null from (
                 select id, text, row_number() over () / 20 as page from (
-                    (select id, text from message
-                        where relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
-                            and space_id = p_space_id
-                        limit 5000)
-                    union all
-                    (select id, text from message where space_id = p_space_id
-                            and (p_documents or relay.is_unspaced(needle ->> 'words') or needle ->> 'words' ~ '[0-9]{7}')
-                        order by id desc limit 20000)) said) paged
+                    select id, text from message where space_id = p_space_id
+                        and (p_documents or relay.is_unspaced(needle ->> 'words') or needle ->> 'words' ~ '[0-9]{7}')
+                    order by id desc limit 20000) newest
+                where id not in (select id from known)) paged
             group by page
             union all
             select d.message_id, d.unique_id from (
-                select relay.saying(array_agg(document_id), array_agg(text), jsonb_build_array(needle)) as id from (
+                select document_id as id from parts where relay.says(text, jsonb_build_array(needle))
+                union all
+                select relay.saying(array_agg(document_id), array_agg(text), jsonb_build_array(needle)) from (
                     select document_id, text, row_number() over () / 20 as page from (
-                        (select document_id, text from document_part where p_documents and space_id = p_space_id
-                            order by document_id desc limit 20000)
-                        union all
-                        (select document_id, text from document_part
-                            where p_documents and relay.words_of_space(space_id, words) @@ relay.needle_query(p_space_id, needle)
-                                and space_id = p_space_id
-                            limit 5000)) part) paged
+                        select document_id, part, text from document_part where p_documents and space_id = p_space_id
+                        order by document_id desc limit 20000) newest
+                    where (document_id, part) not in (select document_id, part from parts)) paged
                 group by page) near join document d using (id)) found)
     select coalesce(array_agg(distinct id), '{}') from (
         select id from found

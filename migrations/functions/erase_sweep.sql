@@ -298,12 +298,14 @@ declare
     admin constant boolean := (p_erasure.work ->> 'admin')::boolean;
     saying constant bigint[] := relay.erasable(
         p_erasure.space_id, relay.erase_saying(p_erasure.space_id, needles, false), p_erasure.user_id, admin);
-    former constant bigint[] := array(
-        select relay.saying(array_agg(id), array_agg(before ->> 'content'), needles) from memory_change
-        where space_id = p_erasure.space_id and before is not null group by id / 20);
+    former bigint[];
 begin
     perform relay.erase_memory_rows(p_erasure.space_id, saying, p_erasure.id, p_erasure.work -> 'close')
     where cardinality(saying) > 0;
+    perform relay.hold_memory(p_erasure.space_id);  -- what replaces a memory right now has its history when this returns
+    former := array(
+        select relay.saying(array_agg(id), array_agg(before ->> 'content'), needles) from memory_change
+        where space_id = p_erasure.space_id and before is not null group by id / 20);
     -- A memory that replaced only matches stays, as if it had been learned alone.
     update memory_change c set action = 'learn', before = null from memory m
     where c.id = any (former) and m.id = c.memory_id

@@ -36,13 +36,13 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'message', relay.message_of(p_turn.id))
 $$;
 
--- Adds the waiting parts of a turn's albums to it, whoever wrote in between.
+-- Adds the waiting parts of a turn's albums to it, whoever wrote in between; not those of another session.
 create or replace function relay.claim_albums(p_turn relay.turn) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
-    update inbox set status = 'claimed', turn_id = p_turn.id
-    where lane_id = p_turn.lane_id and status = 'pending' and user_id = p_turn.user_id
-        and payload #>> '{message,media_group_id}' in (
-            select payload #>> '{message,media_group_id}' from inbox where turn_id = p_turn.id)
+    update inbox i set status = 'claimed', turn_id = p_turn.id
+    where lane_id = p_turn.lane_id and status = 'pending' and user_id = p_turn.user_id and exists (
+        select from inbox own where own.turn_id = p_turn.id and own.session_id is not distinct from i.session_id
+            and own.payload #> '{message,media_group_id}' = i.payload #> '{message,media_group_id}')
 $$;
 
 -- Opens a lane's next turn from the leading updates that belong together. Null if nothing is pending.
@@ -202,10 +202,13 @@ end $$;
 create or replace function relay.follows(p_bot_id bigint, p_message jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (
-        select from generate_series(1, 2) as back, relay.queued_message(p_message || jsonb_build_object(
-            'bot_id', p_bot_id, 'telegram_message_id', (p_message ->> 'telegram_message_id')::bigint - back)) as queued
-        where queued.update_id is not null and (p_message #> '{payload,message}' ?| '{forward_origin,forward_date}'
-            or octet_length(queued.payload #>> '{message,text}') >= 4000))
+        select from generate_series(1, 2) as back, relay.queued_message(jsonb_build_object(
+            'bot_id', p_bot_id, 'chat_id', p_message -> 'chat_id', 'topic_id', p_message -> 'topic_id',
+            'user_id', p_message -> 'user_id',
+            'telegram_message_id', (p_message ->> 'telegram_message_id')::bigint - back)) as queued
+        where (p_message #>> '{payload,message,date}')::bigint - (queued.payload #>> '{message,date}')::bigint between 0 and 5
+            and (p_message #> '{payload,message}' ?| '{forward_origin,forward_date}'
+                or relay.utf16_length(queued.payload #>> '{message,text}') >= 4000))
 $$;
 
 -- Stores updates before Telegram is told that they arrived, once each however often they come, and claims what is due.

@@ -255,6 +255,16 @@ async def test_an_album_a_long_paste_and_commented_forwards_are_one_turn_each(bo
     assert len([message for message in bot.tg.messages(dm) if message.from_bot]) == 4
 
 
+async def test_a_command_right_behind_a_long_text_leaves_its_answer_alone(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    bot.model.delay = 0.8
+    last = await bot.tg.say(dm, ada, "a long one " + "a" * 4000)
+    await bot.tg.wait_for(lambda: bot.prompts("a long one"))
+    await bot.tg.say(dm, ada, "/new")
+    await bot.tg.wait_reply(dm, last)
+    assert [one.outcome for one in bot.prompts("a long one")] == ["ok"]
+
+
 async def test_messages_sent_during_an_answer_become_one_turn(bot: SharedBot) -> None:
     ada, dm = bot.person()
     bot.model.delay = 0.6

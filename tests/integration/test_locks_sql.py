@@ -14,7 +14,7 @@ import pytest
 
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
-from tests.integration.turn_driver import ADA, BOT, TurnDriver, dm, fact, incoming_of, private, reply
+from tests.integration.turn_driver import ADA, BOT, FINISHED, TurnDriver, dm, fact, incoming_of, private, reply
 from tests.integration.work import claim_summaries, written
 
 Other = psycopg.AsyncConnection[Any]
@@ -308,3 +308,30 @@ async def test_what_a_call_locks_can_be_referred_to(
     await other.execute("select " + call.replace("private(1001)", space))
     async with asyncio.timeout(5):
         await sql(f"select from {table} for key share")
+
+
+async def test_an_erasure_clears_what_replaced_a_memory_while_it_waited(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    """Learned again by then, and replaced by something else: the words are only in the new memory's history."""
+    add = "insert into memory (space_id, subject_id, content, number) values (%s, %s, %s, %s) returning id"
+    replace = """with replaced as (update memory set status = 'superseded', replaced_by = %s where id = %s returning *)
+        insert into memory_change (space_id, memory_id, user_id, action, before)
+        select space_id, %s, subject_id, 'supersede', to_jsonb(r) from replaced r"""
+    await driver.exchange(ADA, "My PIN is 4711.")
+    ((space,),) = await sql("select id from space")
+    shown = await store.erase_preview(private(ADA), {"words": "4711"}, ADA, False)
+    assert shown is not None
+    await store.erase_begin(shown.erasure_id, ADA, False)
+    while await sql("select work ->> 'phase' from erasure") != [("memories",)]:
+        await store.erase_step(shown.erasure_id)
+    ((again,),) = await sql(add, space, ADA, "The PIN is 4711", 1)
+    await other.execute("select relay.hold_memory(%s)", (space,))
+    ((new,),) = await (await other.execute(add, (space, ADA, "The PIN is new", 2))).fetchall()
+    async with waiting(other, store.erase_step(shown.erasure_id)):
+        await other.execute(replace, (new, again, new))
+    while not (await store.erase_step(shown.erasure_id) or FINISHED).done:
+        pass
+    assert await sql("select content, action, before from memory left join memory_change on memory_id = memory.id") == [
+        ("The PIN is new", "learn", None)
+    ]

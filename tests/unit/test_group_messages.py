@@ -35,6 +35,8 @@ def forwarded(number: int, text: str, date: int = 9) -> Json:
         ([said(1, "@relay_bot " + "x" * 4000), said(2, "y"), said(3, "lunch?")], [1, 2]),
         ([said(1, "x" * 4096), said(2, "y" * 4096), said(3, "z, @relay_bot")], [1, 2, 3]),
         ([said(1, "x" * 4096), said(2, "y")], []),
+        ([said(1, "@relay_bot " + "x" * 4000), said(2, "Ben, lunch?", 15)], [1]),
+        ([said(1, "x" * 4096), said(2, "@relay_bot what time is it?", 15)], [2]),
     ],
 )
 def test_what_continues_a_message_for_the_bot_is_for_it_too(there: list[Json], ours: list[int]) -> None:

@@ -45,6 +45,7 @@ LONG = {"text": "x" * 4096}
         ({}, said(2, forward_date=1, message_thread_id=8), False),
         (LONG, said(2), True),
         (LONG, said(4), False),
+        (LONG, said(2, date=15), False),
         ({"media_group_id": "5"}, said(9, media_group_id="5"), True),
         ({"media_group_id": "5"}, said(2, media_group_id="6"), False),
     ],

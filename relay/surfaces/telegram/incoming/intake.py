@@ -72,8 +72,9 @@ class Intake:
         for row in rows:
             metrics.UPDATES.labels(row.kind).inc()
         for update, row in zip(updates, rows, strict=True):
-            if update.message and row.kind in ("turn", "overheard"):
-                self._worker.runs.join(update.message, row.user_id or 0)
+            message = update.message
+            if message and row.kind in ("turn", "overheard") and (row.mergeable or message.media_group_id):
+                self._worker.runs.join(message, row.user_id or 0)
 
     def _wave_off(self, updates: list[Update], rows: list[InboxRow]) -> None:
         """Answers strangers' button presses silently; nothing is stored."""

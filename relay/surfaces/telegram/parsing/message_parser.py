@@ -20,6 +20,8 @@ from relay.surfaces.telegram.parsing.special_messages import thing_of
 PASTE_LENGTH = 4000
 """Telegram splits longer texts into messages of about 4,096 UTF-16 code units. One this long may continue in the
 next."""
+SPLIT_SECONDS = 5
+"""How long after a part of such a text the next one may be sent."""
 HEARD = "🎤"
 """The beginning of messages with a transcript."""
 UNKNOWN = "⚠️ I can't tell what this is. Please send it another way, or describe it."
@@ -193,6 +195,7 @@ def is_sequel(before: Message, message: Message) -> bool:
         and not is_foreign(before)
         and not is_foreign(message)
         and 0 < message.message_id - before.message_id <= 2
+        and 0 <= message.date - before.date <= SPLIT_SECONDS
     )
 
 
