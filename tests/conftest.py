@@ -132,6 +132,7 @@ def log() -> Iterator[None]:
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*before, plain])
     logging.getLogger().setLevel(logging.WARNING)
+    logging.getLogger("relay").setLevel(logging.NOTSET)
     yield
     structlog.configure(**found)
 

@@ -41,6 +41,7 @@ async def test_settings_are_read_and_changed(
         {"x": 1}, {"ui": {"x": 1}}, {"ui": 1}, {"ui": {"defaultView": "x"}},
         {"keepitDecay": {"compressionBase": {"light": 0.9}}},
         {"ui": {"defaultView": "list"}, "storage": {"maxCacheSize": 0}},
+        {"keepitDecay": {"maxSessionDistance": "5"}}, {"ui": {"showTokenEstimates": "yes"}},
     ]  # fmt: skip
     for one in wrong:
         await fails(await api.put("/api/memory/settings", json=one), 422, "out_of_range")

@@ -263,6 +263,8 @@ async def test_in_a_group_everyone_can_read_and_only_admins_can_change(
     assert await member.press("Prune 1…") == refused
     admin = Chat(store, group(), ADA, admin=True)
     await admin.press(press_register(old, True))
+    for _ in range(2):  # or removed elsewhere in between
+        assert "12 by 8" in await admin.press(press_register(old, False))
     await admin.press(ListVersions(old))
     await admin.press("☐ v001")
     await admin.press("Prune 1…")
@@ -375,6 +377,7 @@ async def test_all_versions_of_a_session_are_deleted_however_many(driver: TurnDr
     await asyncio.to_thread(shell, "register", "2", *here)
     assert "Add --yes" in await asyncio.to_thread(shell, "unregister", "2", "--versions", *here)
     assert (await asyncio.to_thread(shell, "unregister", "2", "--versions", "--yes", *here))["versions"] == 0
+    assert "isn't in the library" in await asyncio.to_thread(shell, "unregister", "2", "--versions", *here)
 
 
 async def test_a_group_named_in_the_shell_is_not_a_private_chat(driver: TurnDriver, sql: Sql, shell: Shell) -> None:

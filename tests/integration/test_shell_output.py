@@ -6,10 +6,8 @@ import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
-import psycopg
 import pytest
 from typer.testing import CliRunner
 
@@ -17,7 +15,7 @@ from relay.core.errors import RelayError
 from relay.surfaces.cli.cli import cli
 from relay.surfaces.cli.shell import error_text, exit_code
 from tests.integration.conftest import TEMPLATE, Server
-from tests.integration.long_session import long_session
+from tests.integration.long_session import long_session, superuser_sql
 
 ZONE = ZoneInfo("Pacific/Kiritimati")
 """14 hours ahead of UTC."""
@@ -38,13 +36,7 @@ def there(embedded: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture
 async def in_telegram(there: str) -> None:
     """Three sessions in the admin's Telegram chat: Alpha, Beta and Gamma, whose ids are 1 to 3."""
-    async with await psycopg.AsyncConnection.connect(there, autocommit=True) as connection:
-
-        async def sql(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-            cursor = await connection.execute(statement.encode(), values or None)
-            return await cursor.fetchall() if cursor.description else []
-
-        await sql("set search_path = relay, public, extensions")
+    async with superuser_sql(there) as sql:
         for title in ("Alpha", "Beta", "Gamma"):
             made = await long_session(sql, 4, 200, user_id=1)
             await sql("update session set title = %s where id = %s", title, made.id)
@@ -277,11 +269,15 @@ def test_markers_are_listed_of_the_session_with_that_number_in_the_list(in_teleg
         "digest maybe",
         "private maybe",
         "session list --chat 99999999999999999999",
+        "session nope",
+        "session --nope",
     ],
 )
 def test_a_wrong_argument_exits_with_2(words: str, in_telegram: None) -> None:
     assert run(*words.split())[0] == 2
-    assert run(*words.split(), "--json")[0] == 2
+    code, said = run(*words.split(), "--json")
+    assert code == 2
+    assert json.loads(said)["error"]
 
 
 def test_a_number_that_no_database_can_hold_is_like_any_other_that_is_not_there() -> None:
@@ -406,7 +402,7 @@ def test_a_session_without_messages_is_not_compressed() -> None:
 
 def test_a_page_behind_the_last_one_exits_with_2() -> None:
     run("soul", "set", "Be brief.")
-    assert run("soul", "history", "9") == (2, "There is no page 9: there are 1.\n")
+    assert run("soul", "history", "9") == (2, "There is no page 9. The last one is 1.\n")
 
 
 @pytest.mark.parametrize("words", ["soul try Be-brief. --yes", "summary refresh"])

@@ -13,7 +13,7 @@ import pytest
 import structlog
 
 from relay.core.errors import DatabaseError
-from relay.core.redaction.logs import configure, say
+from relay.core.redaction.logs import configure, say, silence
 
 SECRET = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw8"
 
@@ -83,6 +83,9 @@ def test_a_sentence_has_the_form_of_the_log(capsys: pytest.CaptureFixture[str]) 
     configure("INFO", "", [])
     say("Waiting.")
     assert json.loads(lines(capsys)[0])["event"] == "Waiting."
+    silence()
+    say("Waiting.")
+    assert lines(capsys) == ["relay: Waiting."]
 
 
 @pytest.mark.parametrize("name", ["httpx", "httpcore", "telegram.ext", "apscheduler.scheduler"])

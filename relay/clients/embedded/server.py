@@ -59,7 +59,7 @@ class EmbeddedPostgres:
 
     async def stop(self) -> None:
         """Leaves; the last user stops the server. Close your connections first. Safe to call without a start. Ends a
-        start that waits for another process's server."""
+        start that waits for another process."""
         self._leaving = True
         try:
             await asyncio.to_thread(self._stop)

@@ -89,7 +89,7 @@ async def list_souls(ctx: CommandContext, page: int = 1) -> SoulPage:
     found = await ctx.store.souls((page - 1) * PAGE, PAGE)
     pages = max(1, -(-found.total // PAGE))
     if page > pages:
-        raise OutOfRange(f"There is no page {page}: there are {pages}.")
+        raise OutOfRange(f"There is no page {page}. The last one is {pages}.")
     return found
 
 

@@ -16,6 +16,7 @@ from relay.core.frozen import frozen
 from relay.core.models import Incoming, ModelRequest, Thread
 from relay.core.prompt_markup import text_block
 from relay.core.spending.charge import Charge
+from relay.memory.answers import CUT_OFF
 from relay.memory.calls.turn import TOKEN_CHARACTERS
 from relay.memory.intents import process_intents
 from relay.memory.rows.found import FoundEntry
@@ -192,4 +193,4 @@ async def answer_once(ctx: CommandContext, request: ModelRequest) -> str:
     if step.stop_reason == "refusal":
         return "(no answer: the model refused)"
     text = process_intents("".join(block.get("text", "") for block in step.blocks)).text.strip()
-    return f"{text} […]" if step.stop_reason == "max_tokens" else text or "(an empty answer)"
+    return f"{text} […]" if step.stop_reason in CUT_OFF else text or "(an empty answer)"

@@ -23,6 +23,7 @@ QUIET = ("httpx", "httpcore", "telegram", "apscheduler", "psycopg", "asyncio")
 PLAIN = (RelayError, OSError, AttributeError, ImportError, NameError, TypeError, RuntimeError, AssertionError)
 """Errors whose text is about the code or the machine. Others may quote someone's words."""
 SENTENCES = logging.getLogger("relay")
+"""Its level is WARNING if sentences are lines of the log, see `say`."""
 WITHHELD = "(its text is logged at DEBUG)"
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
@@ -72,7 +73,7 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
     for name in QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, getattr(logging, level)))
     as_lines = form == "json" or (not console and level != "ERROR")
-    SENTENCES.setLevel(logging.WARNING if as_lines else logging.CRITICAL)
+    SENTENCES.setLevel(logging.WARNING if as_lines else logging.NOTSET)
     logging.captureWarnings(True)
     sys.excepthook = _log_crash
     # This logger writes a traceback for every error page; Relay logs the errors that it raises in one line.
@@ -94,6 +95,7 @@ def silence() -> None:
         wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL), cache_logger_on_first_use=False
     )
     logging.basicConfig(handlers=[logging.NullHandler()], force=True)
+    SENTENCES.setLevel(logging.NOTSET)
 
 
 def _console() -> structlog.dev.ConsoleRenderer:

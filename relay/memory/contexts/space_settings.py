@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
@@ -126,7 +127,7 @@ def read_document(given: Mapping[str, Any]) -> ContextSettings:
     """Returns the settings of a document, with defaults for what is missing. Raises `CommandRefused`, which says what
     is wrong."""
     try:
-        return _adapter().validate_python(given)
+        return _adapter().validate_json(json.dumps(given), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"] if part in _NAMES)

@@ -8,6 +8,7 @@ from relay.core.errors import RelayError
 from relay.core.models import Space
 from relay.core.prompt_markup import cut_to_tokens, make_request, mark_untrusted
 from relay.core.spending.charge import Charge
+from relay.memory.answers import CUT_OFF
 from relay.memory.intents import CONTENT_LENGTH, read_words
 from relay.memory.writing.summaries import Summariser
 
@@ -33,7 +34,7 @@ async def propose_words(summariser: Summariser, space: Space, user_id: int, text
         charge = Charge("proposal", user_id=user_id, space=space)
         step = await summariser.gate.ask(request, charge, MODEL_SECONDS)
         words = read_words(step)
-        return words[:CONTENT_LENGTH] if words and step.stop_reason != "max_tokens" else own
+        return words[:CONTENT_LENGTH] if words and step.stop_reason not in CUT_OFF else own
     except (RelayError, TimeoutError) as error:
         log.info("no words were proposed for a memory", error=str(error))
         return own

@@ -40,9 +40,9 @@ class CommandReply:
         """Adds the command's result."""
         return replace(self, result=result, private=private)
 
-    def redraw(self, toast: str = "") -> ButtonReply:
+    def redraw(self, toast: str = "", refused: bool = False) -> ButtonReply:
         """Puts the reply in place of the message above the button."""
-        return ButtonReply(toast, self.text, self.rows, result=self.result)
+        return ButtonReply(toast, self.text, self.rows, refused=refused, result=self.result)
 
 
 @frozen

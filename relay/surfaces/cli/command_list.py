@@ -43,6 +43,11 @@ class Commands(TyperGroup):
         """Returns the names of the commands, sorted."""
         return sorted(self.commands)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the options before the command."""
+        with json_errors(args):
+            return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Returns the command that the first word names. Raises a usage error if there is none."""
         with json_errors(args):
@@ -137,7 +142,7 @@ def make_group(about: str, fallback: str = "", kind: type[CommandsOrWords] = Com
     return Shell(
         cls=type("Words", (kind,), {"fallback": fallback}),
         callback=allow_json,
-        help=f"{about}\n\nOther words, or none, go to `{fallback}`.",
+        help=f"{about}\n\nWithout a command, or with other words, it runs `{fallback}`.",
     )
 
 

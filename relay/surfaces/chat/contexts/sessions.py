@@ -6,6 +6,7 @@ from relay.commands.contexts.library import open_original, register_session, unr
 from relay.commands.contexts.space_settings import show_settings
 from relay.commands.history.sessions import open_session, session_named
 from relay.commands.history.sessions import sessions as list_sessions
+from relay.core.errors import NotFound
 from relay.core.models import Button
 from relay.core.text import escape_markdown, format_tokens, pluralize, shorten
 from relay.memory.contexts.markers import remove_markers
@@ -60,8 +61,11 @@ async def press_session(call: ChatContext, to: OpenSession) -> ButtonReply:
 @action("or")
 async def press_register(call: ChatContext, session_id: int, on: bool) -> ButtonReply:
     """Adds a session to the library, or removes it."""
-    one = await (register_session if on else unregister_session)(call, session_id)
     toast = "It's in the library now." if on else "Removed from the library. Its versions and markers stay."
+    try:
+        one = await (register_session if on else unregister_session)(call, session_id)
+    except NotFound as refusal:  # it isn't there any more
+        one, toast = await open_session(call, session_id), str(refusal)
     return ButtonReply(toast, await _describe(call, one), _rows(one, 0), result=one)
 
 

@@ -32,8 +32,8 @@ async def summary(call: ChatContext) -> CommandReply:
         case "refresh", False:
             done = await commands.refresh_summary(call)
             why = failure(done)
-            idle = done.outcome == "nothing_new"
-            now = CommandReply(escape_sentence(why), refused=not idle) if why else present(call, done.present)
+            failed = done.outcome in ("no_budget", "failed")
+            now = CommandReply(escape_sentence(why), refused=failed) if why else present(call, done.present)
             return replace(now, result=done)
         case "correct", True:
             return await correct(call, rest)
@@ -92,7 +92,7 @@ async def press_restore(call: ChatContext, version_id: int, of: int) -> ButtonRe
     """Restores a version, if `of` is still the current one."""
     done = await commands.restore_summary(call, version_id, of)
     toast = "Restored." if done.restored else "The summary has changed since. This is the current one."
-    return present(call, done.present).redraw(toast)
+    return present(call, done.present).redraw(toast, refused=not done.restored)
 
 
 def failure(done: commands.RefreshedSummary) -> str:

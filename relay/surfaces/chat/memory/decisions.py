@@ -114,7 +114,7 @@ async def settle(call: ChatContext, consolidation_id: int, answer: Literal["y", 
     """Applies what a night proposed (y), or changes nothing (n)."""
     done = await commands.settle_consolidation(call, consolidation_id, answer == "y")
     if done is None:
-        return ButtonReply(commands.SETTLED, rows=[])
+        return ButtonReply(commands.SETTLED, rows=[], refused=True)
     counts = [f"{number:,} {word}" for word, number in asdict(done).items() if number]
     tidied = f"🌙 Tidied: {', '.join(counts) or 'nothing left to do'}. /memory changes lists it."
     return ButtonReply("Done.", tidied if answer == "y" else LEFT, [])

@@ -187,7 +187,7 @@ async def press_clear(call: ChatContext, erasure_id: int) -> ButtonReply:
     try:
         remains = await commands.clear_files(call)
     except RelayError as error:
-        return ButtonReply(shorten(str(error), TOAST))
+        return ButtonReply(shorten(str(error), TOAST), refused=True)
     return ButtonReply("Done.", rows=other_rows(call.said.rows, press_clear), says=CommandReply(remains or CLEARED))
 
 
@@ -197,6 +197,6 @@ async def press_purge(call: ChatContext, erasure_id: int) -> ButtonReply:
     try:
         removed = await commands.purge_backups(call)
     except RelayError as error:
-        return ButtonReply(shorten(str(error), TOAST))
+        return ButtonReply(shorten(str(error), TOAST), refused=True)
     line = f"Removed {pluralize(removed, 'backup')} and made a fresh one."
     return ButtonReply(line, rows=other_rows(call.said.rows, press_purge), says=CommandReply(f"🗄 {line}"))

@@ -90,7 +90,7 @@ async def press_cancel(call: ChatContext, invite_id: int, offset: int = 0) -> Bu
     except CommandRefused as refusal:
         if not call.admin:
             raise
-        return (await _list(call, offset)).redraw(str(refusal))
+        return (await _list(call, offset)).redraw(str(refusal), refused=True)
     return (await _list(call, offset)).redraw(CANCELLED)
 
 

@@ -60,7 +60,7 @@ async def open_intent(call: ChatContext, intent_id: int) -> ButtonReply:
     """Shows one intent."""
     found = next((one for one in await commands.intents(call) if one.id == intent_id), None)
     if found is None:
-        return ButtonReply(commands.GONE)
+        return ButtonReply(commands.GONE, refused=True)
     return ButtonReply(text=describe(found), rows=rows_of(found), result=found)
 
 

@@ -50,13 +50,13 @@ async def press_idea(call: ChatContext, idea_id: int, what: Literal["accept", "e
         case "try":
             drafted = await draft_idea(call, idea_id)
             if drafted.draft_id is None:
-                return ButtonReply("My soul already says that.", result=drafted)
+                return ButtonReply("My soul already says that.", refused=True, result=drafted)
             return ButtonReply(says=await offer_trial(call, drafted.draft_id))
         case "edit":
             return await edit(call, idea_id)
     done = await settle_idea(call, idea_id, "dismissed")
     if done.status != "dismissed":
-        return ButtonReply(DECIDED, rows=[])
+        return ButtonReply(DECIDED, rows=[], refused=True)
     return ButtonReply("I won't propose it again.", rows=[[button("✖ Dismissed", NOTHING)]], result=done)
 
 

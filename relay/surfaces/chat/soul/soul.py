@@ -174,7 +174,7 @@ async def _show_decision(call: ChatContext, draft: SoulDraft, activated: str) ->
     version, text = (active.version, active.text) if active else (0, "")
     again = await _draft_shown(commands.Drafted(draft.id, draft.text, draft.based_on or 0, version, text), draft.id)
     toast = f"Version {version} has become active in the meantime. Please check the difference to it."
-    return ButtonReply(toast, rows=(), says=again)
+    return ButtonReply(toast, rows=(), says=again, refused=True)
 
 
 async def _history(call: ChatContext, page: int) -> CommandReply:

@@ -94,10 +94,10 @@ async def unregister(
     yes: Annotated[bool, typer.Option("--yes", help="Confirm that its versions may be dropped.")] = False,
 ) -> Session:
     """Remove a session from the library. Its markers stay, and so do its versions."""
-    own = (await find(ctx, name)).id
-    if versions:
-        require_yes(ctx, await plan_pruning(ctx, own), yes)
-    return await commands.unregister_session(ctx, own, versions, force)
+    one = await find(ctx, name)
+    if versions and one.registered:
+        require_yes(ctx, await plan_pruning(ctx, one.id), yes)
+    return await commands.unregister_session(ctx, one.id, versions, force)
 
 
 @session.command()

@@ -79,7 +79,7 @@ def marked(done: KeepitChange) -> CommandReply:
 async def press_undo(call: ChatContext, to: buttons.UndoTyped) -> ButtonReply:
     changed = await commands.undo_keepits(call, to.turn_id, to.removed)
     if not changed:
-        return ButtonReply("That's already done, or isn't yours to decide.")
+        return ButtonReply("That's already done, or isn't yours to decide.", refused=True)
     rows = [*other_rows(call.said.rows, buttons.UndoTyped), [undo_typed(to.turn_id, to.removed)]]
     return ButtonReply("No longer marked." if to.removed else "Marked again.", rows=rows)
 
