@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.leaks import search_files
@@ -74,6 +75,11 @@ class RelayProcess:
 
     def output(self) -> str:
         return self.log.read_text("utf-8", "replace")
+
+
+def find_daytime_zone() -> str:
+    """Returns a time zone where it is day now. Before 4:00, Relay asks which day “tomorrow” means."""
+    return "UTC" if 6 <= datetime.now(UTC).hour < 18 else "Pacific/Auckland"
 
 
 def environment(tg: TelegramStandIn, model: AnthropicStandIn, data_dir: Path, **more: str) -> dict[str, str]:

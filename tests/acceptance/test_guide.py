@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.acceptance.harness import find_daytime_zone
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.acceptance.test_terminal import Terminal, start
 from tests.places import furnish
@@ -35,6 +36,7 @@ async def test_the_conversations_in_the_readme_go_as_written(bot: SharedBot, tmp
     keys = ("ANTHROPIC", "TELEGRAM", "DATABASE")
     settings = {name: value for name, value in bot.relay.environment.items() if not name.startswith(keys)}
     settings |= {"RELAY_DATA_DIR": str(tmp_path / "data"), "RELAY_ADMINS": "", "RELAY_USERS": ""}
+    settings |= {"RELAY_TIMEZONE": find_daytime_zone()}
     await furnish(tmp_path / "data" / "offline")
     talk = await start(settings, tmp_path, "chat", "--offline")
     heard = await talk.until(PROMPT)

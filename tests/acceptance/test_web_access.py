@@ -14,7 +14,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from tests.acceptance.harness import FRIEND, OWNER
+from tests.acceptance.harness import FRIEND, OWNER, find_daytime_zone
 from tests.acceptance.process_group import free_port
 from tests.acceptance.shared_relay import SharedRelay, open_relay
 from tests.acceptance.test_people import LINK, ask, press
@@ -115,6 +115,7 @@ async def test_the_requests_shown_in_the_docs_are_answered(shared_relay: SharedR
     assert code == 0, printed
     lines = re.findall(r"(?m)^curl .*$", API_PAGE.read_text("utf-8"))
     assert len(lines) >= 10
+    await relay(shared_relay.relay.environment, tmp_path, "settings", "zone", find_daytime_zone())
     async with client(shared_relay, Authorization=f"Bearer {json.loads(printed)['token']}") as web:
         for line in lines:
             url = re.search(r'"\$API(/\S+)"', line)[1]  # type: ignore[index]
@@ -123,6 +124,7 @@ async def test_the_requests_shown_in_the_docs_are_answered(shared_relay: SharedR
             headers = {"Content-Type": "application/json"} | ({key[1]: key[2]} if key else {})
             async with web.stream(method, url, content=body[1] if body else None, headers=headers) as answer:
                 assert answer.is_success, (line, await answer.aread())
+    await relay(shared_relay.relay.environment, tmp_path, "settings", "zone", "server")
 
 
 async def test_a_revoked_person_loses_api_access_at_once(shared_relay: SharedRelay) -> None:

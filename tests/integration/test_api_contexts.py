@@ -147,7 +147,7 @@ async def test_a_version_is_made(
     await sql("delete from job")
     await sql("delete from compression where id = 2")
     again = await api.post(path, json=wish | {"again": True, "sourceVersion": "v001"})
-    await fails(again, 422, "out_of_range")
+    await fails(again, 422, "refused")
     assert (await api.post(path, json=wish | {"again": True})).json()["versionId"] == "v003"
     minimal = {
         "mode": "tiered",
