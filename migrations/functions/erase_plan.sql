@@ -182,8 +182,8 @@ begin
     return false;
 end $$;
 
--- Returns the ids of those texts that match. Looks at all of them together first, since each test takes long: without a
--- “not” and nouns, which only a text by itself can answer.
+-- Returns the ids of those texts that match. Tests them as one text first, because each test takes long. That test leaves
+-- out a “not” and nouns, which count within a single text only.
 create or replace function relay.saying(p_ids bigint[], p_texts text[], p_needles jsonb) returns setof bigint
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select id from unnest(p_ids, p_texts) as one (id, told)

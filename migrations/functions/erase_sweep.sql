@@ -302,7 +302,7 @@ declare
 begin
     perform relay.erase_memory_rows(p_erasure.space_id, saying, p_erasure.id, p_erasure.work -> 'close')
     where cardinality(saying) > 0;
-    perform relay.hold_memory(p_erasure.space_id);  -- what replaces a memory right now has its history when this returns
+    perform relay.hold_memory(p_erasure.space_id);  -- waits for changes to the memory that are under way
     former := array(
         select relay.saying(array_agg(id), array_agg(before ->> 'content'), needles) from memory_change
         where space_id = p_erasure.space_id and before is not null group by id / 20);

@@ -198,7 +198,7 @@ exception when foreign_key_violation then
 end $$;
 
 -- Tests whether a group message may continue one of the same person that waits or is being answered: it directly follows
--- it, and is a forward, or the other is so long that Telegram may have split it. That is decided later.
+-- it within five seconds, and is a forward, or the other is so long that Telegram may have split it. for_bot decides later.
 create or replace function relay.follows(p_bot_id bigint, p_message jsonb) returns boolean
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select exists (

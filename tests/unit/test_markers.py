@@ -13,7 +13,6 @@ from relay.core.limits import MARKERS_PER_MESSAGE
 from relay.core.prompt_markup import remove_invisible
 from relay.memory.contexts.markers import (
     PRESETS,
-    caption_notes,
     find_markers,
     marker_notes,
     markers_in,
@@ -146,10 +145,10 @@ def test_a_weight_without_two_decimals_is_noted_once(text: str, note: list[str])
 
 def test_a_marker_in_a_caption_is_noted() -> None:
     caption = {"type": "text", "text": "##keepit0.80##the plan", "untrusted": "caption"}
-    note = "⚠️ a marker in a caption doesn't count: reply to it with /keepit 0.80"
-    assert caption_notes([{"type": "attachment", "file": {"kind": "photo"}}, caption]) == [note]
-    assert caption_notes([caption | {"untrusted": "forward"}, {"type": "text", "text": "##keepit0.80##own"}]) == []
-    assert caption_notes([caption | {"text": "a plan"}]) == []
+    note = "⚠️ a marker in a caption doesn't count: reply to the file with /keepit 0.80"
+    assert marker_notes([{"type": "attachment", "file": {"kind": "photo"}}, caption]) == [note]
+    assert marker_notes([caption | {"untrusted": "forward"}, {"type": "text", "text": "##keepit0.80##own"}]) == []
+    assert marker_notes([caption | {"text": "a plan"}]) == []
 
 
 @pytest.mark.parametrize(

@@ -180,10 +180,10 @@ class AlertMonitor:
         if text and tells:
             markdown = "\n\n".join(map(escape_markdown, text.split("\n\n")))
             key = f"incident {incident.id} {'over' if over else 'wrong'}"
-            told = [
+            messages = [
                 Message(chat_id=one, user_id=one, text=markdown, sound=not over, key=f"{key} {one}") for one in admins
             ]
-            await self.store.enqueue(self.bot_id, told)
+            await self.store.enqueue(self.bot_id, messages)
         await self.store.record_told(incident.id, over, told=tells or not text)
 
     async def _reaches_telegram(self) -> bool:

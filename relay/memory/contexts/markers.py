@@ -105,7 +105,8 @@ def remove_markers(text: str) -> str:
 
 
 def marker_notes(blocks: Sequence[Block]) -> list[str]:
-    """Returns sentences for the person about invalid markers that they wrote, each once."""
+    """Returns sentences for the person about markers of theirs that are invalid or don't count, each once. One in a
+    caption doesn't: captions are untrusted, because the file's own words look the same."""
     own = [text for _, text in own_texts(blocks) if "##" in text]
     notes = []
     if nearly := next(filter(None, map(NEARLY.search, own)), None):
@@ -113,15 +114,10 @@ def marker_notes(blocks: Sequence[Block]) -> list[str]:
         notes.append(f"⚠️ a marker needs two decimals: {SIGN}{meant}##")
     if sum(len(find_markers(text)) for text in own) > MARKERS_PER_MESSAGE:
         notes.append(f"⚠️ only the first {MARKERS_PER_MESSAGE} markers of a message count")
-    return notes
-
-
-def caption_notes(blocks: Sequence[Block]) -> list[str]:
-    """Returns a sentence for the person if their caption of a file has a marker. It doesn't count: a caption is marked
-    as untrusted, as what the file says can't be told apart from it."""
     captions = [block["text"] for block in blocks if block.get("untrusted") == "caption"]
-    first = next((one for text in captions for one in find_markers(text)), None)
-    return [f"⚠️ a marker in a caption doesn't count: reply to it with /keepit {first.weight}"] if first else []
+    if inside := next((one for text in captions for one in find_markers(text)), None):
+        notes.append(f"⚠️ a marker in a caption doesn't count: reply to the file with /keepit {inside.weight}")
+    return notes
 
 
 def round_weight(weight: Decimal) -> Decimal:

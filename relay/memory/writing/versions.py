@@ -100,7 +100,7 @@ def new_version(
         read = [Input("version", work.source_id, "\n".join(unit.text for unit in work.units))]
     derivation = make_derivation("version", made.version, read)
     read_at = work.read_at.isoformat()
-    told = {"name": derivation.name, "version": derivation.version, "hash": derivation.hash, "read_at": read_at}
+    made_by = {"name": derivation.name, "version": derivation.version, "hash": derivation.hash, "read_at": read_at}
     return NewVersion(
         rows=rows,
         label=settings.label(),
@@ -110,7 +110,7 @@ def new_version(
         fates=tuple(fates),
         model=made.model,
         usage=made.usage,
-        derivation=told,
+        derivation=made_by,
         tainted=is_tainted(work.units),
     )
 

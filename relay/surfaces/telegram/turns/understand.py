@@ -14,7 +14,7 @@ from relay.core.limits import MESSAGE_LENGTH
 from relay.core.models import Incoming, Space, Thread
 from relay.core.ports import Messenger
 from relay.memory.claims import ClaimedTurn
-from relay.memory.contexts.markers import caption_notes, marker_notes
+from relay.memory.contexts.markers import marker_notes
 from relay.memory.rows.changes import MemoryChange
 from relay.memory.rows.turns.edits import RetryState
 from relay.memory.store import Store
@@ -114,8 +114,7 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     blocks = join_blocks(messages, turn.user_id, bot.id)
     if turn.off_record:
         blocks = [{**one, "file": {**one["file"], "kept": False}} if "file" in one else one for one in blocks]
-    refusals = [line for message in messages for line in refusals_of(message)]
-    refusals += [*marker_notes(blocks), *caption_notes(blocks)]
+    refusals = [*(line for message in messages for line in refusals_of(message)), *marker_notes(blocks)]
     if not blocks:
         return ParsedTurn(place, notice=next(iter(refusals), None))
     two = command is not None and command.name == "two"
