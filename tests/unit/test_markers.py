@@ -102,13 +102,14 @@ BLOCKS = st.lists(
 
 @examples(200)
 @given(BLOCKS)
+@example([{"type": "text", "text": "##keepit0.80##x", "untrusted": "caption"}])
 def test_untrusted_text_never_contains_markers(blocks: list[dict[str, object]]) -> None:
     own = [one for one in blocks if one["type"] == "text" and "untrusted" not in one]
     for row in markers_in(blocks):
         assert blocks[row["block"]] in own  # type: ignore[call-overload]
     others = [{"type": "text", "untrusted": "forward", **one} for one in blocks if one["type"] == "text"]
     assert markers_in(others) == []
-    assert marker_notes(others) == []
+    assert marker_notes([one for one in others if one["untrusted"] != "caption"]) == []
 
 
 def test_a_marker_is_stored_with_its_position_and_context() -> None:
