@@ -52,6 +52,7 @@ COMPOSED_BUDGET = 16_000
 """The budget of a composition in tokens, unless somebody chooses another."""
 COMPOSED_PARTS = 20
 """The most sessions in a composition."""
+COMPOSITION_NAME_LENGTH = 64
 CONTEXT_WINDOW = 200_000
 """Tokens that the model can read at once. A composition's share of them is shown."""
 API_TOKENS = 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -22,9 +23,17 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from relay.core.limits import (
+    COMPOSITION_NAME_LENGTH,
+    FACT_LENGTH,
+    INTENT_WORDS_LENGTH,
+    LEARNING_LENGTH,
+    PATTERN_LENGTH,
+    REMINDER_LENGTH,
+)
 from relay.memory.store import Store
 from relay.surfaces.http.wire import WireInput
-from tests.integration.api import open_api
+from tests.integration.api import open_api, refused
 from tests.integration.turn_driver import ADA, TurnDriver, fact
 from tests.strategies import examples
 
@@ -75,7 +84,12 @@ async def test_every_answer_is_described_in_the_api_document(driver: TurnDriver,
         await asyncio.to_thread(holds)
 
 
-WRONG: dict[str, list[object]] = {"integer": ["5", True], "number": ["0.5", True], "boolean": ["yes", 1], "string": [5]}
+WRONG: dict[str, list[object]] = {
+    "integer": ["5", True],
+    "number": ["0.5", True],
+    "boolean": ["yes", 1, 0],
+    "string": [5],
+}
 """Values of other types, by the type in the document."""
 
 
@@ -89,13 +103,67 @@ def test_a_value_of_another_type_than_in_the_document_is_refused() -> None:
     checked = 0
     for model in inputs():
         for name, schema in model.model_json_schema()["properties"].items():
-            kinds = {str(one.get("type")) for one in schema.get("anyOf", [schema]) if "const" not in one}
+            kinds = {str(one.get("type")) for one in schema.get("anyOf", [schema])}
             for value in [value for kind in kinds for value in WRONG.get(kind, ())]:
                 with pytest.raises(ValidationError) as refused:
                     model.model_validate({name: value})
                 assert name in {error["loc"][0] for error in refused.value.errors()}, (model, name, value)
                 checked += 1
     assert checked > 80
+
+
+def test_a_whole_number_may_have_a_decimal_point() -> None:
+    checked = 0
+    for model in inputs():
+        for name, schema in model.model_json_schema()["properties"].items():
+            for one in schema.get("anyOf", [schema]):
+                if one.get("type") == "integer":
+                    assert field_accepts(model, name, float(one["maximum"])), (model, name)
+                    assert not field_accepts(model, name, one["maximum"] - 0.5), (model, name)
+                    checked += 1
+    assert checked > 8
+
+
+def field_accepts(model: type[WireInput], name: str, value: object) -> bool:
+    try:
+        model.model_validate_json(json.dumps({name: value}))
+    except ValidationError as refused:
+        return name not in {error["loc"][0] for error in refused.errors()}
+    return True
+
+
+LENGTHS = {
+    "NewMemory.text": FACT_LENGTH,
+    "MemoryEdit.text": LEARNING_LENGTH,
+    "Merge.text": LEARNING_LENGTH,
+    "Statement.pattern": PATTERN_LENGTH,
+    "NewIntent.about": INTENT_WORDS_LENGTH,
+    "NewIntent.text": REMINDER_LENGTH,
+    "CompositionAsked.name": COMPOSITION_NAME_LENGTH,
+}
+
+
+def test_the_document_says_how_long_texts_can_be() -> None:
+    models = {model.__name__: model for model in inputs()}
+    for path, length in LENGTHS.items():
+        model, _, name = path.partition(".")
+        schema = models[model].model_json_schema()["properties"][name]
+        assert [one["maxLength"] for one in schema.get("anyOf", [schema]) if "maxLength" in one] == [length], path
+
+
+async def test_texts_of_the_lengths_in_the_document_are_taken_and_longer_ones_refused(
+    driver: TurnDriver, store: Store
+) -> None:
+    async with open_api(store) as api:
+        for path, given, long in (
+            ("memories", {"text": "x" * FACT_LENGTH}, "text"),
+            ("preferences", {"polarity": "prefer", "pattern": "x" * PATTERN_LENGTH}, "pattern"),
+            ("reminders/intents", {"about": "x" * INTENT_WORDS_LENGTH, "text": "y" * REMINDER_LENGTH}, "about"),
+        ):
+            assert (await api.post(f"/api/{path}", json=given)).status_code == 201, path
+            more = given | {long: given[long] + "x"}
+            said = f"That is too long. {long} has {len(more[long])} characters and can have {len(given[long])}."
+            await refused(api.post(f"/api/{path}", json=more), 422, "out_of_range", said)
 
 
 async def test_paths_are_written_in_one_style(store: Store) -> None:

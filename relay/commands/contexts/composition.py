@@ -12,7 +12,7 @@ from relay.commands.registry import command, operation
 from relay.commands.session.session import NewSession, end_private
 from relay.core.errors import CommandRefused, Conflict, InUse, NotFound, OutOfRange, require_found
 from relay.core.frozen import frozen
-from relay.core.limits import COMPOSED_PARTS, LEAST_BUDGET, MAX_OFFSET, MOST_BUDGET
+from relay.core.limits import COMPOSED_PARTS, COMPOSITION_NAME_LENGTH, LEAST_BUDGET, MAX_OFFSET, MOST_BUDGET
 from relay.core.models import File
 from relay.core.text import shorten
 from relay.memory.contexts.composed import as_lines, as_markdown, pack_composition
@@ -29,11 +29,12 @@ from relay.memory.rows.contexts.composition import (
 from relay.memory.rows.sessions import SessionEnd
 
 Done = TypeVar("Done", Composition, CompositionPlan, SessionEnd)
-NAME = re.compile(r"\w[\w .-]{0,63}")
+NAME = re.compile(rf"\w[\w .-]{{0,{COMPOSITION_NAME_LENGTH - 1}}}")
 QUOTES = "\"'“”„‟‘’‚«»‹› "
 """What people write around a name. No name has any of it at its ends."""
 HOW_NAMED = (
-    "A name has up to 64 letters, digits, spaces, dots, dashes and underscores, and begins with a letter or digit."
+    f"A name has up to {COMPOSITION_NAME_LENGTH} letters, digits, spaces, dots, dashes and underscores, and begins "
+    "with a letter or digit."
 )
 NOT_READY = "“{what}” isn't ready yet: its sessions are still being compressed. /compose list shows when it is."
 REFUSALS = {

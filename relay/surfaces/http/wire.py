@@ -9,7 +9,7 @@ import types
 from collections.abc import Mapping, Sequence
 from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -60,6 +60,27 @@ GivenTime = Annotated[Time, BeforeValidator(_read_time), AfterValidator(_check_t
 """A time that a client gives."""
 Flag = Annotated[bool, Field(strict=True)]
 """A boolean in a body; other values are refused."""
+
+
+def _check_flag(given: object) -> object:
+    """Refuses the numbers 1 and 0, which equal true and false in Python."""
+    if not isinstance(given, bool):
+        raise ValueError("must be a boolean")
+    return given
+
+
+Yes = Annotated[Literal[True], BeforeValidator(_check_flag)]
+No = Annotated[Literal[False], BeforeValidator(_check_flag)]
+"""A boolean in a body that has only one value."""
+
+
+def _read_whole(given: object) -> object:
+    """Returns 5 for 5.0, which JSON Schema counts as an integer."""
+    return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+WHOLE = BeforeValidator(_read_whole)
+"""For a strict `int` in a body."""
 IDS = ("id", "persona", "promoted_by", "replaced", "replaced_by", "summary")
 """Fields with ids, besides those that end with `_id`."""
 LOCAL = ("start_at",)

@@ -12,32 +12,35 @@ from relay.commands.memory.controls import MemorySwitch, show_controls
 from relay.commands.memory.controls import switch as switch_memory
 from relay.commands.memory.remember import remember
 from relay.core.errors import Conflict
-from relay.core.limits import FORGOTTEN_AT_ONCE
+from relay.core.limits import FACT_LENGTH, FORGOTTEN_AT_ONCE, LEARNING_LENGTH
 from relay.memory.rows.changes import Changed, MemoryPast
 from relay.memory.rows.controls import Controls
 from relay.memory.rows.memories import MemoryFilter, MemoryPage
 from relay.surfaces.http.api.paging import Page, Space, extended
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import ID, Flag, GivenId, GivenTime, WireInput, wire
+from relay.surfaces.http.wire import ID, Flag, GivenId, GivenTime, WireInput, Yes, wire
 
 router = APIRouter(prefix="/memories", tags=["memories"], route_class=WritingRoute)
 State = Literal["active", "pending", "unconfirmed", "pinned", "past"]
 MemoryId = Annotated[GivenId, Path(alias="memoryId")]
 KINDS = Literal["fact", "preference", "decision", "event", "person", "goal", "feeling", "learning"]
 
+Wording = Annotated[str, Field(max_length=LEARNING_LENGTH)]
+"""The text of a memory; that of a fact is shorter."""
+
 
 class NewMemory(WireInput):
     """A fact to remember, in the person's own words."""
 
-    text: str
+    text: Annotated[str, Field(max_length=FACT_LENGTH)]
 
 
 class MemoryEdit(WireInput):
     """What to change of a memory."""
 
-    text: str | None = None
+    text: Wording | None = None
     pinned: Flag | None = None
-    confirmed: Literal[True] | None = None
+    confirmed: Yes | None = None
 
 
 class MemorySettings(WireInput):
@@ -59,7 +62,7 @@ class Merge(WireInput):
     """Two memories, and the text of the one that replaces them."""
 
     ids: Annotated[list[GivenId], Field(min_length=2, max_length=2)]
-    text: str
+    text: Wording
 
 
 class Chosen(WireInput):

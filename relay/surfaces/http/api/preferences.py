@@ -11,11 +11,11 @@ from pydantic import AwareDatetime, Field
 from relay.commands.history.why import PreferenceDiagnostics, diagnose_preferences
 from relay.commands.preferences import preferences as commands
 from relay.commands.preferences.feedback import Feedback, Signal, prefer, signal
-from relay.core.limits import FORGOTTEN_AT_ONCE
+from relay.core.limits import FORGOTTEN_AT_ONCE, PATTERN_LENGTH
 from relay.memory.rows.turns.preferences import FeedbackResult, Preferences, PreferenceSource
 from relay.surfaces.http.api.contexts.names import ProjectId, in_project
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import Flag, GivenId, GivenTime, WireInput, WireModel, wire
+from relay.surfaces.http.wire import WHOLE, Flag, GivenId, GivenTime, WireInput, WireModel, wire
 
 router = APIRouter(prefix="/preferences", tags=["preferences"], route_class=WritingRoute)
 PreferenceId = Annotated[GivenId, Path(alias="preferenceId")]
@@ -25,7 +25,7 @@ class Statement(WireInput):
     """What answers should do, or avoid."""
 
     polarity: Literal["prefer", "avoid"]
-    pattern: str
+    pattern: Annotated[str, Field(max_length=PATTERN_LENGTH)]
 
 
 class GivenSignal(WireInput):
@@ -77,7 +77,7 @@ class Waiting(WireInput):
 class Reset(WireInput):
     """The number of preferences, to confirm the reset."""
 
-    known: Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
+    known: Annotated[int, Field(ge=0, le=1_000_000, strict=True), WHOLE]
 
 
 class Count(WireModel):

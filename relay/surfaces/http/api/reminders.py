@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
@@ -13,11 +13,11 @@ from relay.commands.reminders.feed import CalendarAddress, CalendarFeed, close_f
 from relay.commands.reminders.intents import GONE, intents, make_intent, set_intent
 from relay.commands.reminders.quiet import Quiet, quiet
 from relay.core.errors import NotFound, require_found
-from relay.core.limits import PHRASE_LENGTH
+from relay.core.limits import INTENT_WORDS_LENGTH, PHRASE_LENGTH, REMINDER_LENGTH
 from relay.memory.rows.proactive.reminders import Intent, OpenedReminder, Reminder, ReminderPage
 from relay.surfaces.http.api.paging import Page, extended
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, reading_calendar
-from relay.surfaces.http.wire import Flag, GivenId, WireInput, WireModel, wire
+from relay.surfaces.http.wire import Flag, GivenId, No, WireInput, WireModel, wire
 
 router = APIRouter(prefix="/reminders", tags=["reminders"], route_class=WritingRoute)
 ReminderId = Annotated[GivenId, Path(alias="reminderId")]
@@ -38,7 +38,7 @@ class ReminderEdit(WireInput):
     text: PhraseText | None = None
     """Another time, another text, or both: friday 9:00 bins. Another time ends a pause."""
     paused: Flag | None = None
-    deleted: Literal[False] | None = None
+    deleted: No | None = None
     """false: brings it back. `DELETE` deletes it."""
     accepted: Flag = False
     """Accepts a proposed reminder."""
@@ -53,14 +53,14 @@ class Holding(WireInput):
 class NewIntent(WireInput):
     """Words, and what to remind of when the person mentions them."""
 
-    about: str
-    text: str
+    about: Annotated[str, Field(max_length=INTENT_WORDS_LENGTH)]
+    text: Annotated[str, Field(max_length=REMINDER_LENGTH)]
 
 
 class IntentEdit(WireInput):
     """What to change of an intent."""
 
-    deleted: Literal[False]
+    deleted: No
     """false: brings it back. `DELETE` deletes it."""
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BeforeValidator, Field
 
 from relay.commands.contexts import composition as commands
-from relay.core.limits import COMPOSED_BUDGET, COMPOSED_PARTS, MOST_BUDGET
+from relay.core.limits import COMPOSED_BUDGET, COMPOSED_PARTS, COMPOSITION_NAME_LENGTH, MOST_BUDGET
 from relay.memory.rows.contexts.composition import ComposeRequest, PartAsked
 from relay.surfaces.http.api.contexts.files import Format, download, downloads, listing_what_holds_it, sent
 from relay.surfaces.http.api.contexts.names import (
@@ -26,7 +26,7 @@ from relay.surfaces.http.api.contexts.records import CompositionLine, Compositio
 from relay.surfaces.http.api.contexts.versions import CompressionSettings
 from relay.surfaces.http.api.paging import Page, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, begin_writing
-from relay.surfaces.http.wire import Flag, Id, WireInput, WireModel, source
+from relay.surfaces.http.wire import WHOLE, Flag, Id, WireInput, WireModel, source
 
 router = APIRouter(prefix="/memory", tags=["compositions"], route_class=WritingRoute)
 
@@ -36,7 +36,7 @@ class ComponentAsked(WireInput):
 
     session_id: Name
     version_id: Name = "auto"
-    allocation: Annotated[int, Field(ge=1, le=MOST_BUDGET, strict=True)] | None = None
+    allocation: Annotated[int, Field(ge=1, le=MOST_BUDGET, strict=True), WHOLE] | None = None
     recompress_settings: CompressionSettings | None = None
 
     def part(self) -> tuple[int, PartAsked]:
@@ -50,7 +50,7 @@ class CompositionAsked(WireInput):
     """Sessions to compose, in this order. `replaces`: the composition to make again. `preview`: only returns a
     preview."""
 
-    name: Annotated[str, Field(max_length=200)]
+    name: Annotated[str, Field(max_length=COMPOSITION_NAME_LENGTH)]
     components: Annotated[list[ComponentAsked], Field(min_length=1, max_length=COMPOSED_PARTS)]
     total_token_budget: Budget = COMPOSED_BUDGET
     strategy: Literal["equal", "recency", "proportional"] = "equal"

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from relay.commands.context import CommandContext
 from relay.commands.contexts.projects import go_to
 from relay.core.limits import LEAST_BUDGET, MOST_BUDGET
+from relay.surfaces.http.wire import WHOLE
 
 NUMBER = r"[1-9][0-9]{0,17}"
 
@@ -29,7 +30,7 @@ SomeProject = Annotated[
 ]
 Name = Annotated[str, Field(max_length=64)]
 """A name in a body; an unknown one answers 404."""
-Budget = Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, strict=True)]
+Budget = Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, strict=True), WHOLE]
 """A budget, in tokens."""
 
 

@@ -29,7 +29,7 @@ from relay.surfaces.http.api.contexts.names import (
 from relay.surfaces.http.api.contexts.records import Marker, SessionRecord
 from relay.surfaces.http.api.paging import Page, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import WireInput, WireModel, source
+from relay.surfaces.http.wire import WHOLE, WireInput, WireModel, source
 
 router = APIRouter(prefix="/memory", tags=["sessions"], route_class=WritingRoute)
 
@@ -68,9 +68,9 @@ class DecayAsked(WireInput):
     session."""
 
     session_id: Name
-    compression_ratio: Annotated[int, Field(ge=LEAST_RATIO, le=MOST_RATIO, strict=True)]
+    compression_ratio: Annotated[int, Field(ge=LEAST_RATIO, le=MOST_RATIO, strict=True), WHOLE]
     aggressiveness: Aggressiveness | None = None
-    session_distance: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    session_distance: Annotated[int, Field(ge=1, le=1_000_000, strict=True), WHOLE] | None = None
 
 
 class JudgedMarker(WireModel):

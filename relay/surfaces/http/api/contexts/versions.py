@@ -23,11 +23,11 @@ from relay.surfaces.http.api.contexts.records import CompressionRecord, Row
 from relay.surfaces.http.api.contexts.sessions import Aggressiveness
 from relay.surfaces.http.api.paging import Page
 from relay.surfaces.http.caller import Reading, begin_writing
-from relay.surfaces.http.wire import Flag, WireInput, WireModel, source
+from relay.surfaces.http.wire import WHOLE, Flag, WireInput, WireModel, source
 
 router = APIRouter(prefix="/memory", tags=["versions"])
 
-Ratio = Annotated[int, Field(ge=LEAST_RATIO, le=MOST_RATIO, strict=True)]
+Ratio = Annotated[int, Field(ge=LEAST_RATIO, le=MOST_RATIO, strict=True), WHOLE]
 ORIGINAL: Final = "original"
 
 
@@ -45,7 +45,7 @@ class VersionList(WireModel):
 class TierAsked(WireInput):
     """A stretch of a session's tokens, oldest first, and how it is compressed."""
 
-    end_percent: Annotated[int, Field(ge=1, le=100, strict=True)]
+    end_percent: Annotated[int, Field(ge=1, le=100, strict=True), WHOLE]
     compaction_ratio: Ratio
     aggressiveness: Aggressiveness
 
@@ -61,9 +61,9 @@ class CompressionSettings(WireInput):
     model: Literal["small", "big"] | None = None
     method: Literal["model", "extract"] | None = None
     """extract: without a model, for free."""
-    skip_first_messages: Annotated[int, Field(ge=0, le=10_000, strict=True)] | None = None
+    skip_first_messages: Annotated[int, Field(ge=0, le=10_000, strict=True), WHOLE] | None = None
     keepit_mode: Literal["decay", "preserve-all", "ignore"] | None = None
-    session_distance: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    session_distance: Annotated[int, Field(ge=1, le=1_000_000, strict=True), WHOLE] | None = None
 
     def given(self) -> dict[str, Any]:
         """Returns the given fields, in the form in which settings are stored."""
