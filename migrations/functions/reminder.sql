@@ -178,7 +178,7 @@ begin
     end if;
     insert into reminder_event (reminder_id, kind, user_id, occurrence, turn_id) values (own.id, p_change ->> 'event',
         (p_change ->> 'user_id')::bigint, own.occurrence, (p_change ->> 'turn_id')::bigint);
-    perform relay.owe_reminders(own.bot_id, own.chat_id, own.topic_id), relay.owe_lines(own);
+    perform relay.owe_lines(own), relay.owe_reminders(own.bot_id, own.chat_id, own.topic_id);
     return relay.reminder_json(own);
 end $$;
 
@@ -193,9 +193,12 @@ declare
 begin
     update space set quiet_until = p_until where id = own;
     update outbox set not_before = greatest(case when not_before = was then now() else not_before end, p_until)
-    where space_id = own and status = 'queued' and turn_id is null and relay.speaks_first(dedupe_key);
+    where id = any (array(
+        select id from outbox
+        where space_id = own and status = 'queued' and turn_id is null and relay.speaks_first(dedupe_key)
+        for no key update skip locked));  -- the claim that has one of them waits for the space's key
     for place in select distinct bot_id, chat_id, topic_id from reminder
-        where space_id = own and status in ('active', 'proposed')
+        where space_id = own and status in ('active', 'proposed') order by bot_id, chat_id, topic_id
     loop
         perform relay.owe_reminders(place.bot_id, place.chat_id, place.topic_id);
     end loop;
@@ -410,14 +413,20 @@ create or replace function public.relay_tell_reminders(
     p_job_id bigint, p_fence bigint, p_bot_id bigint, p_messages jsonb, p_not_before timestamptz)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    held job := relay.hold_job(p_job_id, p_fence);
-    bot constant bigint := split_part(held.key, ':', 1)::bigint;
+    ids constant bigint[] := array(select one::bigint from jsonb_path_query(p_messages, '$[*].reminders[*].id') as one);
+    held job;
     one jsonb;
     moved bigint[];
     first reminder;
     queued bigint;
     told integer := 0;
 begin
+    -- The job is locked last, as by answers, changes of reminders and /quiet, which owe it.
+    perform from thread where (chat_id, topic_id, space_id) in (
+        select chat_id, topic_id, space_id from reminder where id = any (ids)) order by id for no key update;
+    perform from reminder r join space s on s.id = r.space_id where r.id = any (ids)
+    order by r.id for no key update of r for key share of s;
+    held := relay.hold_job(p_job_id, p_fence);
     if held.id is null then
         return null;
     end if;
@@ -452,7 +461,8 @@ begin
         where e.reminder_id = r.id and e.id <= old.id;
     end loop;
     delete from job where id = held.id;
-    perform relay.owe_reminders(bot, split_part(held.key, ':', 2)::bigint, split_part(held.key, ':', 3)::bigint);
+    perform relay.owe_reminders(split_part(held.key, ':', 1)::bigint, split_part(held.key, ':', 2)::bigint,
+        split_part(held.key, ':', 3)::bigint);
     -- Not before then, whatever is due.
     update job set due_at = greatest(due_at, p_not_before)
     where kind = 'reminder' and key = held.key and p_not_before is not null;

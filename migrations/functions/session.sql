@@ -163,7 +163,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Erases an ended off-the-record session, up to 500 messages; messages still being answered go when their turn ends.
--- Returns whether nothing is left.
+-- Waits for no turn, since the caller may have locked the thread: relay_sweep_private erases the rest. Returns whether
+-- nothing is left.
 create or replace function relay.erase_private(p_session_id bigint) returns boolean
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -181,6 +182,9 @@ begin
     previews := array(select e.id from erasure e where e.space_id = own.space_id and e.status = 'preview' and exists (
         select from message m where m.session_id = own.id and e.work -> 'messages' @> to_jsonb(m.id)));
     busy := array(select id from turn where id = any (turns) and kind = 'message' and status in ('working', 'answered'));
+    if array(select id from turn where id = any (turns) for no key update skip locked) || busy @> turns is false then
+        return false;
+    end if;
     select array_agg(id) into ids from (
         select id from message where session_id = own.id and not coalesce(turn_id = any (busy), false)
         order by id limit 500) few;
@@ -224,7 +228,9 @@ begin
         return false;
     end if;
     perform relay.next_session(p_thread, false);
-    update turn set stop_asked = true where session_id = p_thread.session_id and status in ('working', 'answered');
+    update turn set stop_asked = true where id = any (array(
+        select id from turn where session_id = p_thread.session_id and status in ('working', 'answered')
+        for no key update skip locked));
     perform relay.erase_private(p_thread.session_id);
     return true;
 end $$;
@@ -243,17 +249,15 @@ begin
     if old.thread_id = own.id then
         own.session_id := old.id;
     elsif old.id is not null then
+        -- First, so that relay_new_session finds no turns that it would wait for.
+        perform relay.end_private(t) from thread t where t.session_id in (old.id, own.session_id);
         perform public.relay_new_session(p_space, own.chat_id, own.topic_id, '');
         select * into own from thread where id = own.id;
         begun := relay.next_session(own, true);
         select * into own from thread where id = own.id;
         update session set begun_by = old.begun_by where id = begun;
         update inbox set session_id = begun where session_id = old.id and status in ('pending', 'claimed');
-        if old.ended_at is null then
-            perform relay.end_private(t) from thread t where t.session_id = old.id;
-        else
-            perform relay.next_session(own, false);
-        end if;
+        perform relay.next_session(own, false) where old.ended_at is not null;
     end if;
     return own;
 end $$;
@@ -313,7 +317,6 @@ begin
         where s.private and s.ended_at is null and t.last_at < now() - make_interval(hours => p_idle_hours)
         order by t.id limit 20
     loop
-        perform relay.hold_off_record(place.chat_id, place.topic_id);
         select t.* into own from thread t where t.id = place.id and t.last_at = place.last_at
         for no key update skip locked;
         if found then

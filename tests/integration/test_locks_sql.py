@@ -12,9 +12,24 @@ from typing import Any
 import psycopg
 import pytest
 
+from relay.core.models import Space, Thread
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
-from tests.integration.turn_driver import ADA, BOT, FINISHED, TurnDriver, dm, fact, incoming_of, private, reply
+from tests.integration.dump import holding
+from tests.integration.test_reminder_sql import due, make, tell
+from tests.integration.turn_driver import (
+    ADA,
+    BOT,
+    FINISHED,
+    GROUP,
+    TurnDriver,
+    dm,
+    fact,
+    group,
+    incoming_of,
+    private,
+    reply,
+)
 from tests.integration.work import claim_summaries, written
 
 Other = psycopg.AsyncConnection[Any]
@@ -257,9 +272,8 @@ async def test_a_preview_is_dropped_while_the_end_of_the_session_that_it_names_w
     await store.private(dm(ADA), True, ADA)
     done = await driver.exchange(ADA, "My PIN is 4711.")
     assert await store.erase_preview(private(ADA), {"words": "4711"}, ADA, False)
-    await sql("update session set ended_at = now() where private")
     await other.execute("select from turn where id = %s for no key update", (done.turn.turn_id,))
-    async with waiting(other, sql("select relay.erase_private(id) from session where private")):
+    async with waiting(other, store.private(dm(ADA), False, ADA)):
         await other.execute("delete from erasure")
     assert await sql("select from message where text ~ '4711'") == []
 
@@ -285,6 +299,62 @@ async def test_an_unasked_message_that_is_being_queued_is_held_back_by_quiet(
     async with waiting(other, store.quiet(private(ADA), "infinity")):
         pass
     assert await sql("select not_before::text from outbox where dedupe_key = 'digest 1'") == [("infinity",)]
+
+
+@pytest.mark.parametrize("space", [private(ADA), group()])
+async def test_a_message_that_ends_a_session_off_the_record_waits_for_none_of_its_turns(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other, space: Space
+) -> None:
+    """It was silent for long, or the chat's memory changed hands. A turn locks its thread first, unlike /new."""
+    await store.private(Thread(private(ADA), GROUP, 0), True, ADA)
+    done = await driver.exchange(ADA, "My PIN is 4711.", chat_id=GROUP, space=private(ADA))
+    if space == private(ADA):
+        await sql("update thread set last_at = now() - interval '13 hours'")
+    turn = await driver.turn(ADA, "hello", GROUP)
+    await other.execute("select from turn where id = %s for no key update", (done.turn.turn_id,))
+    async with asyncio.timeout(5):
+        await store.begin(incoming_of(turn, "hello", space), "m")
+    assert await store.sweep_private(12) > 0
+    await other.commit()
+    await store.sweep_private(12)
+    assert await holding(sql, "4711") == {}
+
+
+@pytest.mark.parametrize("table", ["thread", "reminder", "space"])
+async def test_the_job_of_a_chat_is_owed_while_its_reminders_wait_to_be_told(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other, table: str
+) -> None:
+    """By /quiet, by a change of one, or by an answer that one asked for."""
+    await driver.exchange(ADA, "hello")
+    await due(sql, await make(store))
+    await other.execute(f"select from {table} for update")
+    async with waiting(other, tell(store)):
+        await other.execute("select relay.owe_reminders(%s, %s, 0)", (BOT.id, ADA))
+
+
+async def test_the_job_of_a_chat_is_owed_while_the_lines_about_a_changed_reminder_are_to_be_corrected(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    turn_id = (await driver.exchange(ADA, "hello")).turn.turn_id
+    made = await make(store)
+    told = json.dumps({"reminders": [{"id": made.id}]})
+    await sql("update turn set told = %s where id = %s", told, turn_id)
+    await sql("update reminder_event set turn_id = %s", turn_id)
+    await other.execute("select from space for update")
+    async with waiting(other, store.change_reminder(made.id, "changed", ADA, made.next_at, text="Coffee")):
+        await other.execute("select relay.owe_reminders(%s, %s, 0)", (BOT.id, ADA))
+
+
+async def test_quiet_waits_for_no_message_that_is_being_claimed(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    """The turn that sends it refers to the space."""
+    await driver.exchange(ADA, "hello")
+    await due(sql, await make(store))
+    await tell(store)
+    await other.execute("select from outbox where status = 'queued' for update")
+    async with asyncio.timeout(5):
+        await store.quiet(private(ADA), "infinity")
 
 
 @pytest.mark.parametrize(
