@@ -90,6 +90,22 @@ async def test_the_first_answer_can_be_restored_in_place_of_the_new_one(bot: Sha
     assert "called Mina" not in known, "facts learned from the newer answer are undone"
 
 
+async def test_changes_that_are_open_stay_open_under_an_edited_message_and_a_thumb(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    said, reply = await exchange(bot, dm, ada, "I live in Berm", "Noted. [LEARN: Lives in Berm]")
+    await bot.press(dm, ada, reply, "Undo / Edit")
+    await bot.press(dm, ada, reply, "↩ Undo: Lives in Berm")
+    await bot.tg.wait_for(lambda: "↩ Undone: Lives in Berm" in reply.text)
+    opened = ["↩ Undone: Lives in Berm", "‹ Close"]
+    await reworded(bot, dm, said, "I live in Bern", reply)
+    assert list(reply.buttons) == [*opened, AGAIN]
+    bot.tg.react(dm, ada, reply, "👎")
+    await settled(bot)
+    assert list(reply.buttons) == [*opened, AGAIN]
+    await bot.press(dm, ada, reply, "Close")
+    await bot.tg.wait_for(lambda: list(reply.buttons) == ["↩ Undo / Edit…", AGAIN])
+
+
 async def test_an_edited_waiting_message_is_answered_as_edited(bot: SharedBot) -> None:
     ada, dm = bot.person()
     bot.says("a slow one", Reply("slow", first_delay=1.5))

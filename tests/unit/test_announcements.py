@@ -146,6 +146,19 @@ async def test_an_answer_changed_by_an_erasure_still_gets_its_announcement() -> 
     assert store.became == ["told"]
 
 
+async def test_changes_that_are_open_stay_open_below_the_line() -> None:
+    telegram, earlier = Telegram(), replace(CHANGE, id=2, content="lives in Bern")
+    rows = [
+        [{"text": "↩ Undo: lives in Bern", "callback_data": "d:2:u"}],
+        [{"text": "‹ Close", "callback_data": "c:7"}],
+    ]
+    before = {"chat_id": GROUP, "text": "Hi!\n\n🧠 Learned: lives in Bern", "reply_markup": {"inline_keyboard": rows}}
+    await told(FakeStore(replace(DUE, changes=(earlier, CHANGE), before=before)), telegram)
+    (edit,) = [given for name, given in telegram.calls if name == "editMessageText"]
+    labels = [one["text"] for row in edit["reply_markup"]["inline_keyboard"] for one in row]
+    assert labels == ["↩ Undo: lives in Bern", "✎ Edit", "↩ Undo: likes tea", "✎ Edit", "‹ Close"]
+
+
 async def test_the_button_goes_with_the_line_that_was_withdrawn() -> None:
     telegram = Telegram()
     shown = DUE.shown

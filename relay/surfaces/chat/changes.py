@@ -173,11 +173,15 @@ def former_lines(changes: Sequence[MemoryChange]) -> list[tuple[re.Pattern[str],
     return found
 
 
-def current_rows(changes: Sequence[MemoryChange], turn_id: int, shown: Rows) -> list[list[Button]]:
-    """Returns the buttons of a message that shows a turn's changes, open or closed as before."""
+def current_rows(
+    changes: Sequence[MemoryChange], turn_id: int, shown: Rows, keeps: bool | None = None
+) -> list[list[Button]]:
+    """Returns the buttons of a message that shows a turn's changes, open or closed as before. `keeps`: whether it has
+    ◆ while closed; None: as before."""
     kinds = [decode(one.callback_data or NOTHING) for row in shown for one in row]
     opened = any(isinstance(one, CloseChanges) for one in kinds)
-    keeps = any(isinstance(one, KeepAnswer) for one in kinds)
+    if keeps is None:
+        keeps = any(isinstance(one, KeepAnswer) for one in kinds)
     rest = [one for one in changes if not asks_which(one, changes)]
     return [*choice_rows(changes), *changes_keyboard(rest, turn_id, opened, keeps), *other_rows(shown)]
 

@@ -28,7 +28,6 @@ from relay.surfaces.chat.changes import (
     other_rows,
 )
 from relay.surfaces.chat.contexts.markers.weights import FORMER_KEPT, UNMARKED, kept_line
-from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
 from relay.surfaces.chat.preferences.pages import DROPPED, FORMER_ACTING, describe_acting
 from relay.surfaces.chat.reminders.dated import offer_rows, standing_offers
 from relay.surfaces.chat.reminders.made import former_line, is_about, made_line, made_row, without_told
@@ -199,9 +198,9 @@ def with_line(due: Announcement) -> Request | None:
         text = f"{text}{gap}{line.text}"
     if utf16_offsets(text)[-1] > LIMIT:
         return None
-    others = other_rows(buttons_in(due.before.get("reply_markup")), OpenChanges, KeepAnswer)
-    rest = [one for one in due.changes if not asks_which(one, due.changes) and (one in told or is_shown(one, text))]
-    rows = [*make_closed_row(rest, due.turn_id, due.keeps), *others, *offer_rows(told)]
+    shown = [one for one in due.changes if asks_which(one, due.changes) or one in told or is_shown(one, text)]
+    before_rows = buttons_in(due.before.get("reply_markup"))
+    rows = [*current_rows(shown, due.turn_id, before_rows, due.keeps), *offer_rows(told)]
     return {**before, "text": text, "reply_markup": inline_keyboard(rows)}
 
 

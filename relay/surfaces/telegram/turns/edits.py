@@ -12,8 +12,7 @@ from relay.core.ports import Messenger
 from relay.memory.contexts.markers import markers_in
 from relay.memory.rows.turns.edits import ShownAnswer
 from relay.memory.store import Store
-from relay.surfaces.chat.changes import make_closed_row, other_rows
-from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
+from relay.surfaces.chat.changes import current_rows, other_rows
 from relay.surfaces.chat.reply import button
 from relay.surfaces.chat.turn_buttons import AnswerAgain
 from relay.surfaces.telegram.outgoing.redraw import redraw
@@ -62,6 +61,5 @@ async def store_edit(update: Update, user_id: int, bot: Bot, messenger: Messenge
 
 def with_offer(offer: ShownAnswer) -> list[list[Button]]:
     """Returns the present buttons under an answer, and the one that offers a new answer."""
-    others = other_rows(offer.rows, OpenChanges, KeepAnswer, AnswerAgain)
-    again = [button("✎ Answer again", AnswerAgain(offer.turn_id))]
-    return [*make_closed_row(offer.changes, offer.turn_id, offer.keeps), *others, again]
+    rows = current_rows(offer.changes, offer.turn_id, other_rows(offer.rows, AnswerAgain), offer.keeps)
+    return [*rows, [button("✎ Answer again", AnswerAgain(offer.turn_id))]]

@@ -8,8 +8,7 @@ import time
 from relay.core.errors import MessengerError
 from relay.core.ports import Messenger
 from relay.memory.store import Store
-from relay.surfaces.chat.changes import make_closed_row, other_rows
-from relay.surfaces.chat.memory_buttons import KeepAnswer, OpenChanges
+from relay.surfaces.chat.changes import current_rows
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.objects import MessageReactionUpdated, ReactionType
 from relay.surfaces.telegram.parsing.updates import Bot
@@ -38,9 +37,8 @@ async def take_keep(
     shown = await store.take_keep(bot.id, reaction.chat.id, reaction.message_id, user_id)
     if shown is None:
         return
-    others = other_rows(shown.rows, OpenChanges, KeepAnswer)
     at = {"chat_id": shown.chat_id, "message_id": shown.message_id}
-    rows = [*make_closed_row(shown.changes, shown.turn_id), *others]
+    rows = current_rows(shown.changes, shown.turn_id, shown.rows, keeps=False)
     with contextlib.suppress(MessengerError):
         await messenger.call("editMessageReplyMarkup", **at, reply_markup=inline_keyboard(rows))
 
