@@ -178,6 +178,23 @@ async def test_versions_are_pruned_and_restored(
         assert told["detail"] == "There's nothing to bring back here. It may be back already, or it's too late."
 
 
+async def test_a_version_that_is_still_being_made_is_a_conflict_and_not_unknown(
+    api: httpx.AsyncClient, past: LongSession, sql: Sql
+) -> None:
+    await add_version(sql, past.id, 1)
+    await sql("update compression set status = 'due' where id = %s", await add_version(sql, past.id, 2))
+    path = f"/api/memory/sessions/{past.id}"
+    pruning = {"sessionId": str(past.id), "versionIds": ["v001", "v002"]}
+    for answer in (
+        await api.get(f"{path}/versions/v002"),
+        await api.get(f"{path}/compare?a=v001&b=v002"),
+        await api.delete(f"{path}/versions/v002"),
+        await api.post("/api/memory/versions/prune", json=pruning),
+    ):
+        await fails(answer, 409, "conflict")
+    assert (await api.get(f"{path}/versions")).json()["total"] == 2
+
+
 async def test_a_session_is_linked_to_another_project(
     api: httpx.AsyncClient, stranger: httpx.AsyncClient, past: LongSession, sql: Sql
 ) -> None:

@@ -121,6 +121,29 @@ async def test_a_reminder_is_created_changed_done_and_deleted(driver: TurnDriver
         assert (await api.get("/api/reminders")).json()["quietUntil"] is None
 
 
+async def test_a_reminder_that_is_already_so_does_not_change(driver: TurnDriver, store: Store) -> None:
+    async with open_api(store) as api:
+        path = f"/api/reminders/{(await api.post('/api/reminders', json={'text': f'{LATER} bins'})).json()['id']}"
+        for edit in ("bins", LATER, f"{LATER} bins", "bottles", f"every monday {LATER[-4:]}"):
+            changed = await api.patch(path, json={"text": edit})
+            again = await api.patch(path, json={"text": edit})
+            assert (again.status_code, again.json()) == (200, changed.json()), edit
+        await refused(api.patch(path, json={"text": " "}), 422, "refused", "Write a time, a text, or both")
+        kinds = [one["kind"] for one in (await api.get(path)).json()["events"]]
+        assert kinds == ["changed", "changed", "made"], "the other text and the rule"
+        await api.patch(path, json={"paused": True})
+        moved = await api.patch(path, json={"text": f"every monday {LATER[-4:]}"})
+        assert moved.json()["status"] == "active", "a time ends a pause, even the same one"
+
+
+async def test_an_intent_has_something_to_say(driver: TurnDriver, store: Store) -> None:
+    async with open_api(store) as api:
+        for text in ("", " "):
+            asked = api.post("/api/reminders/intents", json={"about": "dentist", "text": text})
+            await refused(asked, 422, "refused", "What should I remind you of then?")
+        assert (await api.get("/api/reminders/intents")).json() == {"intents": []}
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "code"),
     [

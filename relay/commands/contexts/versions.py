@@ -77,8 +77,10 @@ async def compare_versions(ctx: CommandContext, a: int, b: int) -> ComparedVersi
     """Returns two versions side by side."""
     await ctx.require_sight()
     found = await ctx.store.compare_versions(ctx.space, a, b)
-    if found is None or a == b:
-        raise OutOfRange("Both versions must be ready." if a != b else "Choose two different versions.")
+    if a == b:
+        raise OutOfRange("Choose two different versions.")
+    if found is None:
+        raise Conflict("Both versions must be ready.")
     return found
 
 

@@ -33,9 +33,11 @@ class ReminderPatch:
 async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     """Changes a reminder's time, its text, or both, depending on the words: `friday 9:00`, `friday 9:00 bins`,
     `bins`. The time is meant in the person's time zone. A time of day alone changes that of a rule, in the rule's own
-    zone, or moves a single reminder within its day. Raises `CommandRefused` if it can't be understood, as a time of day
-    for what comes every few hours."""
+    zone, or moves a single reminder within its day. Words that say what it is already change nothing. Raises
+    `CommandRefused` if it can't be understood, as a time of day for what comes every few hours."""
     one = await existing_reminder(ctx, reminder_id)
+    if not words.strip():
+        raise WrongArgument("Write a time, a text, or both, for example: friday 9:00 bins.")
     check_phrase(words)
     now = datetime.now(UTC)
     said = read_phrase(words, now, ctx.zone)
@@ -44,7 +46,8 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     if isinstance(said, Unclear):
         if said.lacks_time:
             raise WrongArgument(said.question)
-        return await change(ctx, one, "changed", text=words.strip() or one.text)
+        text = words.strip()
+        return one if text == one.text else await change(ctx, one, "changed", text=text)
     zone, rule, following = ctx.zone, said.rule, said.start
     if said.bare and not one.rule and one.next_at:
         within = localize(datetime.combine(one.next_at.astimezone(zone), said.start.time()), zone)
@@ -62,8 +65,12 @@ async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
             following = found or following
     except BadRule as error:
         raise WrongArgument(str(error)) from None
+    text = said.text or one.text
+    planned = (text, local, rule, following, None, str(zone), "active")
+    if planned == (one.text, one.start_at, one.rule, one.next_at, one.occurrence, one.zone, one.status):
+        return one
     return await change(
-        ctx, one, "changed", text=said.text or one.text, start_at=local.isoformat(),
+        ctx, one, "changed", text=text, start_at=local.isoformat(),
         rule=rule, next_at=following.isoformat(), occurrence=None, zone=str(zone), status="active",
     )  # fmt: skip
 

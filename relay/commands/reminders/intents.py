@@ -21,6 +21,7 @@ GONE = "That one is gone or isn't yours."
 REFUSED = {
     "many": f"You have {OPEN_INTENTS} of these, which is the limit. Delete one first: /reminders",
     "private": "This conversation is off the record, so I can't keep a reminder.",
+    "text": "What should I remind you of then? /remind when dentist: take the insurance card",
     "words": "When you mention what? /remind when dentist: take the insurance card",
 }
 
@@ -43,6 +44,8 @@ async def make_intent(ctx: CommandContext, about: str, text: str) -> Intent:
         raise OutOfRange(
             f"That is too long. The words can have {INTENT_WORDS_LENGTH} characters, the reminder {REMINDER_LENGTH}."
         )
+    if not text.strip():
+        raise WrongArgument(REFUSED["text"])
     made = await ctx.store.make_intent({
         "space": ctx.space.as_json(), "chat_id": ctx.chat_id, "topic_id": ctx.topic_id, "user_id": ctx.user_id,
         "about": about, "text": text, "turn_id": ctx.turn.turn_id, "proposed": False,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import Field
 
+from relay.commands.context import CommandContext
 from relay.commands.contexts.pruning import MOST_PRUNED, NOTHING_DROPPED, prune, restore_versions
 from relay.commands.contexts.versions import versions_named
 from relay.core.errors import Conflict
@@ -49,22 +51,30 @@ class Restored(WireModel):
 
 @router.delete("/sessions/{sessionId}/versions/{versionId}", status_code=204)
 async def drop(ctx: Writing, session_id: SessionId, version_id: VersionId, force: bool = False) -> None:
-    """Drops a version. Compositions that hold it keep their text. 409: a running conversation uses one of them. To be
-    able to bring it back, use `POST /api/memory/versions/prune`."""
+    """Drops a version. Compositions that hold it keep their text. 409: a running conversation uses one of them, or
+    the version is still being made. To be able to bring it back, use `POST /api/memory/versions/prune`."""
     there, number = await in_session(ctx, session_id)
-    found = await versions_named(there, number, [version_id])
+    versions = await made_versions(there, number, [version_id])
     with listing_what_holds_it():
-        await prune(there, [found[0].id], force)
+        await prune(there, versions, force)
 
 
 @router.post("/versions/prune", response_model=Pruned)
 async def prune_some(ctx: Writing, body: Pruning) -> Any:
     """Drops versions of a session, all or none."""
     there, number = await in_session(ctx, body.session_id)
-    found = await versions_named(there, number, body.version_ids)
+    versions = await made_versions(there, number, body.version_ids)
     with listing_what_holds_it():
-        gone = await prune(there, [one.id for one in found], body.force)
+        gone = await prune(there, versions, body.force)
     return {"pruned": gone, "undo": f"{body.session_id}-{gone[0].id}"}
+
+
+async def made_versions(ctx: CommandContext, number: int, names: Sequence[str]) -> list[int]:
+    """Returns the numbers of a session's versions. Raises `NotFound`, and `Conflict` if one is still being made."""
+    found = await versions_named(ctx, number, names)
+    if any(one.status == "due" for one in found):
+        raise Conflict("This version is still being made.")
+    return [one.id for one in found]
 
 
 @router.post("/versions/restore")
