@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -32,6 +33,9 @@ from relay.core.limits import (
     REMINDER_LENGTH,
 )
 from relay.memory.store import Store
+from relay.surfaces import http
+from relay.surfaces.http.connection import REFUSALS
+from relay.surfaces.http.problems import OF_HTTP, STATUSES
 from relay.surfaces.http.wire import WireInput
 from tests.integration.api import open_api, refused
 from tests.integration.turn_driver import ADA, TurnDriver, fact
@@ -43,6 +47,7 @@ CHECKS = [
 ]  # fmt: skip
 ENDLESS = ("/api/events",)
 SECONDS = 20
+API_PAGE = Path(__file__).parents[2] / "docs/api.md"
 
 
 async def settle(driver: TurnDriver) -> None:
@@ -164,6 +169,23 @@ async def test_texts_of_the_lengths_in_the_document_are_taken_and_longer_ones_re
             more = given | {long: given[long] + "x"}
             said = f"That is too long. {long} has {len(more[long])} characters and can have {len(given[long])}."
             await refused(api.post(f"/api/{path}", json=more), 422, "out_of_range", said)
+
+
+def test_the_documentation_lists_the_codes_of_all_errors() -> None:
+    sources = "".join(file.read_text("utf-8") for file in Path(http.__file__).parent.rglob("*.py"))
+    raised = set(re.findall(r"(?:ApiError|problem)\(\s*(\d+), \"(\w+)\"", sources))
+    raised |= {(str(status), code) for _, status, code in STATUSES}
+    raised |= {(str(status), code) for status, (code, _) in OF_HTTP.items()}
+    raised |= {(str(status), code) for status, (_, code, _) in REFUSALS.items()}
+    rows = [row.split(" | ") for row in API_PAGE.read_text("utf-8").splitlines() if re.match(r"  \| \d", row)]
+    listed = {
+        (status, code)
+        for _, statuses, codes, *_ in rows
+        for status in re.findall(r"\d+", statuses)
+        for code in re.findall(r"\w+", codes)
+    }
+    assert raised - listed == set()
+    assert {code for _, code in listed} == {code for _, code in raised}
 
 
 async def test_paths_are_written_in_one_style(store: Store) -> None:
