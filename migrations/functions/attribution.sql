@@ -40,6 +40,7 @@ declare
     said feedback;
     here thread;
 begin
+    perform relay.hold_memory((select space_id from feedback where id = p_feedback_id));
     update feedback set derivation = p_result -> 'derivation' where id = p_feedback_id and withdrawn_at is null
     returning * into said;
     if said.id is null then
@@ -55,8 +56,11 @@ end $$;
 create or replace function public.relay_store_observations(p_job_id bigint, p_fence bigint, p_result jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    held job := relay.hold_job(p_job_id, p_fence);
+    held job;
 begin
+    -- The memory first, as when acts are erased.
+    perform relay.hold_memory((select f.space_id from job j join feedback f on f.id = j.key::bigint where j.id = p_job_id));
+    held := relay.hold_job(p_job_id, p_fence);
     perform public.relay_replace_observations(held.key::bigint, p_result);
     delete from job where id = held.id;
     return to_jsonb(held.id is not null);

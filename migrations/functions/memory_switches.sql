@@ -28,18 +28,17 @@ create or replace function public.relay_control(
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.ensure_space(p_space);
-    here bigint;
+    -- Locks the thread before the memory, as when an answer is saved.
+    here constant bigint := case when p_change ?| array['recalls', 'teaches']
+        then (relay.ensure_thread(own, p_chat_id, p_topic_id, 1000000)).id end;
 begin
     update space set memory = coalesce(p_change ->> 'memory', memory),
         paused_until = case when p_change ? 'paused_until' then (p_change ->> 'paused_until')::timestamptz
             else paused_until end
     where id = own;
-    if p_change ?| array['recalls', 'teaches'] then
-        here := (relay.ensure_thread(own, p_chat_id, p_topic_id, 1000000)).id;
-        update thread set recalls = coalesce((p_change ->> 'recalls')::boolean, recalls),
-            teaches = coalesce((p_change ->> 'teaches')::boolean, teaches)
-        where id = here;
-    end if;
+    update thread set recalls = coalesce((p_change ->> 'recalls')::boolean, recalls),
+        teaches = coalesce((p_change ->> 'teaches')::boolean, teaches)
+    where id = here;
     insert into event (kind, space_id, user_id, payload) values ('control', own, p_user_id, p_change);
     return public.relay_controls(p_space, p_chat_id, p_topic_id);
 end $$;

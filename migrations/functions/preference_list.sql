@@ -154,15 +154,14 @@ create or replace function public.relay_preference_control(
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.ensure_space(p_space);
-    here bigint;
+    -- Locks the thread before the memory, as when an answer is saved.
+    here constant bigint := case when p_change ? 'here'
+        then (relay.ensure_thread(own, p_chat_id, p_topic_id, 1000000)).id end;
 begin
     update space set preferences = coalesce(p_change ->> 'preferences', preferences),
         preferences_paused_until = case when p_change ? 'paused_until'
             then (p_change ->> 'paused_until')::timestamptz else preferences_paused_until end where id = own;
-    if p_change ? 'here' then
-        here := (relay.ensure_thread(own, p_chat_id, p_topic_id, 1000000)).id;
-        update thread set preferences = p_change ->> 'here' where id = here;
-    end if;
+    update thread set preferences = p_change ->> 'here' where id = here;
     insert into event (kind, space_id, user_id, payload)
     values ('control', own, p_user_id, jsonb_build_object('preferences', p_change));
     return public.relay_preferences(p_space, p_chat_id, p_topic_id, p_user_id);
@@ -203,6 +202,7 @@ declare
     acts constant bigint[] := array(
         select distinct feedback_id from observation where space_id = own and user_id = p_user_id and pending);
 begin
+    perform relay.hold_memory(own);
     if p_keep then
         update feedback set kept = true where id = any (acts);
         update observation set pending = false where feedback_id = any (acts);

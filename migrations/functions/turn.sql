@@ -305,6 +305,7 @@ begin
                 p_reply ->> 'text', p_reply -> 'blocks', p_reply ->> 'status', (p_reply ->> 'tainted')::boolean)
             returning id into answer;
             if held.replaces_turn_id is not null then
+                perform relay.hold_memory(held.space_id);  -- before the old answer, which may have told of preferences
                 perform relay.take_back_taught(held.replaces_turn_id, held.user_id);
                 perform relay.teach_again(held, t) from turn t
                 where t.id = held.replaces_turn_id and p_reply ->> 'again' = 'back';

@@ -16,6 +16,7 @@ from relay.core.models import Space, Thread
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Sql
 from tests.integration.dump import holding
+from tests.integration.edits import again
 from tests.integration.test_reminder_sql import due, make, tell
 from tests.integration.turn_driver import (
     ADA,
@@ -355,6 +356,60 @@ async def test_quiet_waits_for_no_message_that_is_being_claimed(
     await other.execute("select from outbox where status = 'queued' for update")
     async with asyncio.timeout(5):
         await store.quiet(private(ADA), "infinity")
+
+
+@pytest.mark.parametrize("call", ["relay_control", "relay_preference_control"])
+async def test_an_answer_teaches_while_a_switch_of_its_thread_waits(
+    driver: TurnDriver, sql: Sql, other: Other, call: str
+) -> None:
+    """Saving locks the thread, then the memory."""
+    space_id = (await driver.exchange(ADA, "hello")).context.space_id
+    change = json.dumps({"recalls": False, "here": "quiet"})
+    await other.execute("select from thread for no key update")
+    place = json.dumps(private(ADA).as_json()), ADA, ADA
+    async with waiting(other, sql(f"select {call}(%s, %s, 0, %s, %s)", *place, change)):
+        await other.execute("select relay.hold_memory(%s)", (space_id,))
+
+
+async def test_a_reaction_to_an_answer_that_told_of_preferences_is_stored_while_its_replacement_waits(
+    driver: TurnDriver, sql: Sql, other: Other
+) -> None:
+    done = await driver.exchange(ADA, "hello")
+    await sql(
+        "insert into preference_decision (space_id, user_id, type, pattern, action, turn_id)"
+        " select space_id, user_id, 'interest', 'puns', 'told', id from turn"
+    )
+    await other.execute("select relay.hold_memory(%s)", (done.context.space_id,))
+    async with waiting(other, again(driver, done.turn, "Hi!")):
+        await other.execute("select from message where text = 'Yes.' for no key update")
+
+
+@pytest.mark.parametrize("replaced", ["by a job", "again", "discarded"])
+async def test_an_act_is_erased_while_what_it_taught_waits_to_be_stored(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other, replaced: str
+) -> None:
+    done = await driver.exchange(ADA, "hello")
+    ((answer,),) = await sql("select id from message where role = 'assistant'")
+    await sql("insert into posted values (%s, %s, 900, %s, %s, true)", BOT.id, ADA, answer, done.turn.turn_id)
+    await store.react(BOT.id, ADA, 900, ADA, ["👍"], 2_000_000_000)
+    ((act,),) = await sql("select id from feedback")
+    (job,) = await store.claim_jobs("preference", None, 1, str(act))
+    seen = {"type": "style", "pattern": "puns", "polarity": 1, "weight": 1, "reinforcing": 1, "explicit": True}
+    result = {"observations": [seen], "derivation": {}}
+    if replaced == "discarded":
+        await store.replace_observations(act, result)
+        await sql("update observation set pending = true")
+    await other.execute("select relay.hold_memory(%s)", (done.context.space_id,))
+    call: Coroutine[Any, Any, object]
+    match replaced:
+        case "by a job":
+            call = store.store_observations(job, result)
+        case "again":
+            call = store.replace_observations(act, result)
+        case _:
+            call = store.decide_observations(private(ADA), ADA, False)
+    async with waiting(other, call):
+        await other.execute("select relay.erase_feedback(%s, array[%s]::bigint[])", (done.context.space_id, act))
 
 
 @pytest.mark.parametrize(
