@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from typing import Any
 
 import pytest
@@ -343,6 +345,23 @@ def test_an_archive_is_listed_and_its_texts_are_read() -> None:
     assert "beta" in part
     assert "not reached" not in part
     assert "2 other files" in found["note"]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_file_in_an_archive_is_named_and_the_others_are_read(method: int) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", method) as made:
+        for name in ("a", "b", "c"):
+            made.writestr(f"{name}.txt", f"{name} is here " * 40)
+    content = bytearray(archive.getvalue())
+    begin = content.index(b"b.txt") + len("b.txt")
+    for at in range(begin + 9, content.index(b"PK", begin)):
+        content[at] ^= 0x5A
+    found = told(bytes(content), "things.zip")
+    assert "a is here" in found["parts"][0]
+    assert "b is here" not in found["parts"][0]
+    assert "c is here" in found["parts"][0]
+    assert found["note"] == "I couldn't unpack b.txt."
 
 
 def test_an_archive_made_on_a_mac_shows_its_names_and_no_files_of_its_own() -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 from zipfile import ZipInfo
 
-from relay.core.text import pluralize
+from relay.core.text import pluralize, shorten
 from relay.media.extraction import file_types
 from relay.media.extraction.failure import Unusable
 from relay.media.extraction.text import decode
@@ -24,6 +24,9 @@ OF_MACS = "__MACOSX/"
 UTF8_NAME = 0x800
 LOCKED = "Its files are protected by a password, so I only see their names."
 SKIPPED = "I read the texts in it, and didn't open {others}."
+FAILED = "I couldn't unpack {names}."
+NAMED = 3
+"""How many files are named that can't be unpacked."""
 CUT = "Of texts over 1 MB I read the beginning only."
 
 
@@ -37,32 +40,39 @@ def read(package: Package) -> dict[str, Any]:
         lines.append(f"- and {len(files) - LISTED:,} more")
     told = [f"An archive of {pluralize(len(files), 'file')}:\n" + "\n".join(lines)]
     left, texts, cut = TOTAL, 0, False
+    failed: list[str] = []
     for entry in files:
         if texts == READ or left <= 0:
             break
         if entry.flag_bits & 1:
             continue
-        text, size = _text(package, entry.filename)
+        try:
+            text, size = _text(package, entry.filename)
+        except Unusable:
+            failed.append(shorten(_shown_name(entry), 60))
+            text, size = None, 4096
         left -= size
         if text is not None:
             texts += 1
             cut = cut or entry.file_size > LARGEST
             told.append(f"=== {_shown_name(entry)} ===\n{text}")
     locked = all(entry.flag_bits & 1 for entry in files)
-    others = len(files) - texts
-    note = LOCKED if locked else SKIPPED.format(others=pluralize(others, "other file")) if others else ""
-    return {"kind": "archive", "text": "\n\n".join(told), "note": f"{note} {CUT}".strip() if cut else note}
+    others = len(files) - texts - len(failed)
+    notes = [LOCKED] if locked else [SKIPPED.format(others=pluralize(others, "other file"))] if others else []
+    if failed:
+        more = [f"{len(failed) - NAMED:,} more"] if len(failed) > NAMED else []
+        notes.append(FAILED.format(names=", ".join(failed[:NAMED] + more)))
+    if cut:
+        notes.append(CUT)
+    return {"kind": "archive", "text": "\n\n".join(told), "note": " ".join(notes)}
 
 
 def _text(package: Package, name: str) -> tuple[str | None, int]:
-    """Returns a file's text (None: it is not text), and how many bytes were unpacked."""
-    try:
-        begin = package.read(name, 4096)
-        if file_types.detect_type(begin) != file_types.PLAIN or decode(begin) is None:
-            return None, len(begin)
-        found = package.read(name, LARGEST)
-    except Unusable:
-        return None, 4096
+    """Returns a file's text (None: it is not text), and how many bytes were unpacked. Raises `Unusable`."""
+    begin = package.read(name, 4096)
+    if file_types.detect_type(begin) != file_types.PLAIN or decode(begin) is None:
+        return None, len(begin)
+    found = package.read(name, LARGEST)
     return decode(found), len(found)
 
 

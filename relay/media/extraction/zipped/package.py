@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
+from contextlib import suppress
 from xml.etree import ElementTree
 
 from relay.media.extraction.failure import LOCKED, Unusable
@@ -16,6 +17,14 @@ TAGS, XML = 500_000, 16 * 2**20
 """Limits for the XML of a Word document: tags with attributes, and bytes. A tag takes half a kilobyte of memory and 20
 microseconds. Books have fewer."""
 PIECE = 2**20
+DAMAGE: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError,
+)  # fmt: skip
+"""What unpacking a damaged file raises. Some Pythons are built without LZMA."""
+with suppress(ImportError):
+    from lzma import LZMAError
+
+    DAMAGE += (LZMAError,)
 BROKEN = "It is damaged."
 TOO_MUCH = "It unpacks to more than I accept."
 TRICK = "It contains unusual XML, so I don't open it."
@@ -56,7 +65,7 @@ class Package:
         try:
             with self._zip.open(entry) as file:
                 found = file.read(min(most, self._left + 1))
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError):
+        except DAMAGE:
             raise Unusable(BROKEN) from None
         self._left -= len(found)
         if self._left < 0:
@@ -98,5 +107,5 @@ class Package:
                     if any(word in before + piece for word in DECLARATIONS):
                         raise Unusable(TRICK)
                     before = piece[-OVERLAP:]
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError):
+        except DAMAGE:
             raise Unusable(BROKEN) from None
