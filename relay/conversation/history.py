@@ -19,7 +19,7 @@ from relay.core.prompt_markup import (
     text_block,
 )
 from relay.media.media_cost import first_kept
-from relay.media.showing import describe_file, introduce_file
+from relay.media.showing import describe_file, introduce_file, name_file
 from relay.memory.contexts.markers import remove_markers
 from relay.memory.rows.turns.context import Context, StoredMessage
 from relay.memory.rows.turns.record import PromptRecord
@@ -119,7 +119,10 @@ def user_blocks(
         elif block.get("untrusted"):
             shown.append(text_block(mark_untrusted(block["text"], block["untrusted"], block.get("from", ""))))
         else:
-            shown.append(text_block(neutralize_markup(remove_markers(block["text"]))))
+            said = neutralize_markup(remove_markers(block["text"]))
+            if block.get("replied") and "file" in block:  # its transcript; the person may have corrected what they said
+                said = f"(the {name_file(block)} that this replies to, as transcribed: {said})"
+            shown.append(text_block(said))
     shown = shown or [text_block("(an empty message)")]
     return [mark_speaker(name, block) for block in shown] if group else shown
 

@@ -65,7 +65,7 @@ def reply_note(reply: ReplyTo, stored: RepliedMessage | None, incoming: Incoming
         when = f" of {stored.at.astimezone(zone):%Y-%m-%d %H:%M}"
     head = f"The user is replying to {'this part of ' if reply.quote else ''}a message by {author}{when}:"
     body = (
-        mark_untrusted(text, "quote", reply.by)
+        mark_untrusted(text, "quote", "" if ours else reply.by)
         if reply_untrusted(reply, stored, incoming.user_id)
         else neutralize_markup(text)
     )

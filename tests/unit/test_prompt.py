@@ -709,6 +709,16 @@ def test_a_name_cannot_pose_as_another_speaker(name: str) -> None:
     assert not re.search(r'<said by="(you"|[^"]*[:<>\[\]])', group)
 
 
+def test_the_voice_note_that_a_message_replies_to_is_not_said_again() -> None:
+    file = {"unique_id": "v", "file_id": "v", "kind": "voice"}
+    heard = text_of("I live in Berm", file=file, heard={}, replied=True)
+    replied = {"role": "user", "user_id": ADA, "text": "I live in Bern", "untrusted": False}
+    said = incoming(blocks=[heard, text_of("Where?")], reply_to=ReplyTo(1, "", "", True, "Ada"))
+    shown = last_text(build(said, context(reply_to=replied | {"at": "2026-02-01T12:00:00+00:00"})))
+    assert shown.startswith("(the voice note that this replies to, as transcribed: I live in Berm)\nWhere?")
+    assert "<reply>\nI live in Bern\n</reply>" in shown
+
+
 def test_a_long_replied_message_is_cut() -> None:
     said = incoming("?", reply_to=ReplyTo(5, "word " * 5000, "", True, "you"))
     assert len(last_text(build(said))) < 3_000
@@ -863,9 +873,7 @@ def test_markers_are_not_shown_to_the_model() -> None:
     assert "The code is 4711 today" in shown
     assert shown.count("##keepit") == 1, "untrusted text is shown unchanged"
     replied = ReplyTo(1, "##keepit0.80##quoted", "", True, "you")
-    assert '<untrusted kind="quote" from="somebody">\nquoted\n</untrusted>' in last_text(
-        build(incoming(reply_to=replied))
-    )
+    assert '<untrusted kind="quote">\nquoted\n</untrusted>' in last_text(build(incoming(reply_to=replied)))
 
 
 def test_what_every_prompt_begins_with_stays_short() -> None:
