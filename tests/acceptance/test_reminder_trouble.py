@@ -118,7 +118,7 @@ async def test_a_reminder_delayed_by_an_outage_says_when_it_was_due(shared_relay
     await shared_relay.until(OPEN, timeout=60)
     [text] = told(shared_relay, chat)
     # In the first hour of a day, it was due the day before.
-    assert re.fullmatch(r"⏰ Hour away\n\n\(was due (\w{3} \d{1,2} \w{3} )?at \d\d:\d\d\)", text)
+    assert re.fullmatch(r"⏰ Hour away\n\n\(was due (\w{3} \d{1,2} \w{3} )?at \d{1,2}:\d\d\)", text)
 
 
 async def test_setting_the_clock_neither_repeats_nor_skips_a_reminder(shared_relay: SharedRelay) -> None:

@@ -39,6 +39,12 @@ def test_a_question_repeated_after_more_than_a_day_is_asked_not_missed(asked: in
     assert message.text == "⏰ Still open: Tea"
 
 
+@pytest.mark.parametrize("status", ["active", "proposed"])
+def test_a_late_reminder_says_when_it_was_due(status: str) -> None:
+    morning = NOW.replace(hour=8, minute=5)
+    assert told(due(status=status, next_at=morning)).text.endswith("Tea\n\n(was due at 8:05)")
+
+
 def test_a_question_repeated_while_relay_was_off_for_days_is_missed() -> None:
     message = told(due(kind="ask", repeat_minutes=60, asked=1, occurrence=YESTERDAY, next_at=YESTERDAY))
     assert "Missed" in message.text

@@ -100,7 +100,7 @@ def end_unreadable(one: DueReminder, now: datetime) -> ReminderMessage:
 
 def end_unconfirmed(one: DueReminder, now: datetime) -> ReminderMessage:
     """Returns the only message for a reminder whose time comes before the person confirmed it."""
-    text = f"⏰ You hadn't confirmed this reminder: {addressed(one)}"
+    text = f"⏰ You hadn't confirmed this reminder: {addressed(one)}{was_due(one.next_at or now, now, one)}"
     ended = MovedOn(
         one.id, one.next_at or now, "missed", None, status="ended", detail="it wasn't confirmed", proposed=True
     )
@@ -146,8 +146,8 @@ def say(one: DueReminder, now: datetime) -> ReminderMessage:
     text = f"⏰ {addressed(one)}"
     if one.kind == "ask" and one.asked:
         text = f"⏰ Still open: {addressed(one)}"
-    elif now - due > LATE and one.occurrence is None:
-        text += f"\n\n(was due {when(due, now, one)})"
+    elif one.occurrence is None:
+        text += was_due(due, now, one)
     return ReminderMessage(text, (move_on(one, now, "fired"),), one.tainted)
 
 
@@ -194,9 +194,14 @@ def number(lines: Sequence[str]) -> str:
     return "\n".join(f"{place}. {line}" for place, line in enumerate(lines, 1)) if len(lines) > 1 else lines[0]
 
 
+def was_due(due: datetime, now: datetime, one: DueReminder) -> str:
+    """Says when a reminder was due that comes late; empty for one that comes on time."""
+    return f"\n\n(was due {when(due, now, one)})" if now - due > LATE else ""
+
+
 def when(due: datetime, now: datetime, one: DueReminder) -> str:
     """Formats a past time in the reminder's zone."""
     local = due.astimezone(one.tzinfo)
     if local.date() == now.astimezone(one.tzinfo).date():
-        return f"at {local:%H:%M}"
-    return f"{local:%a} {local.day} {local:%b} at {local:%H:%M}"
+        return f"at {local.hour}:{local:%M}"
+    return f"{local:%a} {local.day} {local:%b} at {local.hour}:{local:%M}"
