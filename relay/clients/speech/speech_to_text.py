@@ -40,7 +40,7 @@ MOST_SECONDS = 7200.0
 IDLE_SECONDS = 600.0
 """After this many seconds without a recording, the process ends and frees its memory."""
 
-OFF = "Voice notes are switched off here (RELAY_STT=off)."
+OFF = "Speech to text is switched off here (RELAY_STT=off)."
 NOT_LOADED = f"The speech model can't be loaded. Run `{RELAY} doctor` where Relay runs to find out why."
 BROKEN = "I can't listen to it right now. Please type it, or send it again later."
 TOO_LONG = "This machine takes too long to transcribe it."
