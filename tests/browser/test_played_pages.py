@@ -84,11 +84,14 @@ async def test_selected_rows_that_have_gone_are_not_counted_and_the_tools_stay_i
         assert here.trouble == []
 
 
-async def test_all_filters_can_be_seen_on_a_desktop(browser: Browser, origin: str, api: PlayedApi) -> None:
+@pytest.mark.parametrize("size", [(820, 1180), DESKTOP])
+async def test_all_filters_can_be_seen_where_there_may_be_a_mouse(
+    browser: Browser, origin: str, api: PlayedApi, size: tuple[int, int]
+) -> None:
     remember(api, 1, 2)
     names = ("fact", "preference", "decision", "event", "person", "goal", "feeling")
     api.answers["GET /memories"][0][1].update(kinds=dict.fromkeys(names, 1234), learnings=1234, pinned=1234)
-    async with opened(browser, origin, api, "#/memory?link=once", ready=".row", size=DESKTOP) as here:
+    async with opened(browser, origin, api, "#/memory?link=once", ready=".row", size=size) as here:
         chips = here.page.locator(".chip")
         await expect(chips).to_have_count(15)
         for at in range(15):
@@ -431,3 +434,141 @@ async def test_an_answer_shows_its_code_and_tables_and_is_copied_as_it_was_said(
         assert await words.text_content() == said.replace(left, right)
         assert await here.find_overflow() == []
         assert await here.find_violations() == []
+
+
+async def test_a_list_is_read_again_if_what_is_on_its_way_may_be_old(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    rows = [reminder(1, "bins"), reminder(2, "bread")]
+    api.answers = {
+        "GET /reminders": [(200, {"reminders": rows, "total": 2, "next": None})],
+        "DELETE /reminders/1": [DONE],
+        "DELETE /reminders/2": [DONE],
+    }
+    gone = asyncio.Event()
+
+    async def answer_late(route: Route) -> None:
+        await gone.wait()
+        await route.fulfill(json={"reminders": rows[1:], "total": 1, "next": None})
+
+    async with opened(browser, origin, api, "#/reminders?link=once", ready=".row") as here:
+        page = here.page
+        await page.route("**/api/reminders?*", answer_late, times=1)
+        for text in ("bins", "bread"):
+            await page.locator(".row", has_text=text).get_by_label("Actions").click()
+            await page.get_by_role("menuitem", name="Delete").click()
+            await expect(page.locator(".toast", has_text=text)).to_be_visible()
+        api.answers["GET /reminders"] = [(200, {"reminders": [], "total": 0, "next": None})]
+        gone.set()
+        await expect(page.locator(".row")).to_have_count(0)
+
+
+async def test_a_preview_is_asked_for_again_while_the_server_is_away(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    made = "POST /memory/projects/p1/compositions"
+    project = {"projectId": "p1", "displayName": "Private chat", "space": "private", "sessions": 1}
+    one = {"sessionId": "7", "title": "Azores", "projectId": "p1"}
+    plan = {"totalTokens": 900, "totalTokenBudget": 16_000, "toMake": 0, "components": []}
+    api.answers = {
+        "GET /memory/projects": [(200, {"projects": [project]})],
+        "GET /memory/projects/p1/compositions": [(200, {"compositions": [], "total": 0, "next": None})],
+        "GET /memory/settings": [(200, {"ui": {"confirmDestructiveActions": True}})],
+        "GET /memory/sessions/7": [(200, one)],
+        made: [AWAY],
+    }
+    async with opened(browser, origin, api, "#/memory/3?link=once") as here:
+        page = here.page
+        await page.clock.install()
+        await here.go("/compose?add=7", ".part")
+        await page.clock.run_for(1000)
+        await expect(page.get_by_text("The disk is full.")).to_be_visible()
+        api.answers[made] = [(200, plan)]
+        await page.clock.run_for(8000)
+        await expect(page.get_by_text("about 900 tokens")).to_be_visible()
+        asked = len(api.called(made))
+        await page.clock.run_for(20_000)
+        assert len(api.called(made)) == asked == 2
+
+
+async def test_what_is_typed_is_there_when_one_comes_back(browser: Browser, origin: str, api: PlayedApi) -> None:
+    remember(api, 1, 2)
+    liked = {"rows": [], "on": True, "waiting": 0, "waits": [], "pausedUntil": None, "here": "use"}
+    api.answers |= {
+        "GET /reminders": [(200, {"reminders": [], "total": 0, "next": None})],
+        "POST /reminders": [(201, reminder(1, "bread"))],
+        "GET /preferences": [(200, liked)],
+        "POST /preferences": [(201, {"acts": [], "patterns": [{"polarity": 1, "pattern": "short answers"}]})],
+    }
+    async with opened(browser, origin, api, ready=".row") as here:
+        page = here.page
+        for path, label, words in (
+            ("/reminders", "Remind me", "tomorrow 9:00 bread"), ("/preferences", "In a few words", "short answers")
+        ):  # fmt: skip
+            for had in ("", words):
+                await here.go(path)
+                await expect(page.get_by_label(label)).to_have_value(had)
+                await page.get_by_label(label).fill(words)
+                await here.go("/memory", ".row")
+            await here.go(path)
+            await page.get_by_role("button", name="Add", exact=True).click()
+            await expect(page.get_by_label(label)).to_have_value("")
+            await here.go("/memory", ".row")
+            await here.go(path)
+            await expect(page.get_by_label(label)).to_have_value("")
+        await here.go("/memory", ".row")
+        await page.get_by_role("button", name="Select", exact=True).click()
+        for number in (1, 2):
+            await page.get_by_label(f"Select: Fact {number}", exact=True).check()
+        await page.get_by_role("button", name="Merge two").click()
+        await page.get_by_role("dialog").get_by_role("textbox").fill("One fact")
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="Merge two").click()
+        await expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value("One fact")
+
+
+def spent(dollars: float) -> dict[str, Any]:
+    """Returns what the page of usage shows."""
+    used = {"input": 9, "cached": 0, "written": 0, "output": 9, "spent": dollars, "answers": 1, "unpriced": []}
+    return {
+        "whole": used, "days": [used], "starts": [AT], "models": [], "works": [], "budget": None, "everywhere": None
+    }  # fmt: skip
+
+
+SESSION = "/memory/sessions/7"
+MADE = {
+    "versionId": "v001", "name": "v001_short", "outputTokens": 9, "outputMessages": 1, "compressionRatio": 3,
+    "keepitStats": {"preserved": 0, "summarized": 0}, "createdAt": AT, "sourceVersion": None, "settings": {},
+    "leftOut": 0, "rows": [{"role": "user", "at": AT, "kept": False, "text": "Shorter now"}],
+}  # fmt: skip
+SAID = {"messageUuid": "m1", "role": "user", "name": "Ada", "at": AT, "text": "Said later", "untrusted": False}
+MARKED = {
+    "markerId": "k1", "weight": 0.8, "label": "important", "content": "Marked later", "survivedIn": [],
+    "summarizedIn": [],
+}  # fmt: skip
+ASKED = {"id": "3", "about": "dentist", "text": "Asked later", "used": 0, "most": 3, "expiresAt": AT}
+
+
+@pytest.mark.parametrize(
+    ("path", "call", "before", "after", "words"),
+    [
+        ("/sessions/7/versions/v001", f"{SESSION}/versions/v001", (409, {"detail": "Wait."}), MADE, "Shorter now"),
+        ("/sessions/7/original", f"{SESSION}/messages", (200, {"messages": []}), {"messages": [SAID]}, "Said later"),
+        ("/sessions/7/markers", f"{SESSION}/keepits", (200, {"markers": []}), {"markers": [MARKED]}, "Marked later"),
+        ("/reminders", "/reminders/intents", (200, {"intents": []}), {"intents": [ASKED]}, "Asked later"),
+        ("/usage", "/usage", (200, spent(1)), spent(2.5), "$2.50"),
+    ],
+)
+async def test_a_page_shows_what_has_changed_elsewhere_when_one_comes_back(
+    browser: Browser, origin: str, api: PlayedApi, path: str, call: str, before: Any, after: Any, words: str
+) -> None:
+    api.answers = {
+        "GET /reminders": [(200, {"reminders": [], "total": 0, "next": None})],
+        f"GET {SESSION}/keepits": [(200, {"markers": []})],
+        f"GET {call}": [before],
+    }
+    async with opened(browser, origin, api, f"#{path}?link=once") as here:
+        await expect(here.page.get_by_text(words)).to_have_count(0)
+        api.answers[f"GET {call}"] = [(200, after)]
+        await look_again(here.page)
+        await expect(here.page.get_by_text(words).first).to_be_visible()

@@ -8,7 +8,8 @@
 //       list.rows · list.total · list.loading · list.error · list.done · list.more() · list.reload()
 //       list.page: the last answer, with its other fields
 //       list.change(id, fields) and list.drop(id) change what is shown at once. Show it with `List` of kit/ui.js.
-//   useEvents(["memory"], list.reload)       when the chat changes something; once in three seconds at most
+//   useEvents(["memory"], list.reload)       when the chat changes something; once in three seconds at most;
+//       [] only when the page is shown again
 //   const ask = useSpaced(act, 250, 1500)    ask(…) calls act(…) after 250 ms of quiet, once in 1500 ms: a person
 //       has 60 requests a minute. `keep`: a waiting call is made when the component goes, not dropped
 //   useShortcut("c", "Compress", open)       a key; it is listed under "?"
@@ -23,7 +24,7 @@ import { addShortcut } from "./keyboard.js";
 const [FIRST, MOST] = [50, 200];
 // In ms.
 const EVENT_GAP = 3000;
-const RETRY = 5000;
+export const RETRY = 5000;
 const NOTHING = { key: null, data: null, error: null };
 // A cursor counts rows. After some are gone, the next page begins as many rows earlier.
 const earlier = (next, gone) => next && String(Math.max(0, next - Math.max(0, gone)));
@@ -70,8 +71,9 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
 
   const load = useCallback(async (kind) => {
     if (path === null || (kind === "more" && (latest.current.loading || latest.current.done))) return;
-    // One is on its way.
-    if (kind === "reload" && running.current.reload) return;
+    // One is on its way, but may bring what was there before.
+    const before = running.current.reload || running.current.first;
+    if (kind === "reload" && before) return void (before.again = true);
     if (kind === "first") abort();
     const mine = (running.current[kind] = new AbortController());
     const { rows, next } = latest.current;
@@ -86,6 +88,7 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
         setState((old) => ({ ...old, ...(kind === "first" ? EMPTY : {}), error, loading: false }));
     }
     if (running.current[kind] === mine) delete running.current[kind];
+    if (mine.again && !mine.signal.aborted) load("reload");
   }, [key]);
 
   function joined(old, page, kind, wanted) {

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "../lib/preact.js";
 import { post, put, remove } from "../kit/api.js";
-import { useFetch, useList, useShortcut } from "../kit/hooks.js";
+import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link, navigate, route } from "../kit/router.js";
 import { Badge, Button, Card, Chips, Empty, List, Loaded, Notice, Page, Row, Slider, Table, Text, confirm, toast } from "../kit/ui.js";
 import { fatesOf } from "../parts/sessions.js";
@@ -21,6 +21,7 @@ export default function Markers({ params, query }) {
 function All({ sessionId }) {
   const path = `/sessions/${sessionId}`;
   const list = useList(`/memory${path}/keepits`, "markers", {}, { id: "markerId" });
+  useEvents([], list.reload);
   const original = () => navigate(`${path}/original`);
   useShortcut("k", "Mark a passage", original);
   return html`<${Page} title="Markers" text="The higher its weight, the longer a passage stays word for word."

@@ -6,7 +6,7 @@ import { patch, post, put, remove } from "../kit/api.js";
 import { date, moment, month } from "../kit/format.js";
 import { useEvents, useFetch, useList, useSelection, useShortcut } from "../kit/hooks.js";
 import { link, navigate, setQuery } from "../kit/router.js";
-import { ask, Badge, Button, Chips, confirm, Dialog, Empty, List, Notice, Page, Row, Search, Select, Text, toast } from "../kit/ui.js";
+import { ask, Badge, Button, Chips, confirm, Empty, List, Notice, Page, Row, Search, Select, toast } from "../kit/ui.js";
 import Memory, { actionsOf } from "./memory_card.js";
 import { Changes, Forgotten, inHundreds, noteForgotten } from "./memory_changes.js";
 
@@ -79,7 +79,6 @@ function Found({ list, known, query, me, reload, add }) {
   const { q, kind = "", state, space } = query;
   const picked = useSelection();
   const [picking, setPicking] = useState(false);
-  const [merging, setMerging] = useState(null);
   // Without those that have gone since they were picked.
   const selected = list.rows.filter((row) => picked.has(row.id));
   useEffect(() => stop(), [q, kind, state, space]);
@@ -99,6 +98,20 @@ function Found({ list, known, query, me, reload, add }) {
     stop();
     reload();
   };
+  const merge = () => {
+    const ids = selected.map((row) => row.id);
+    const save = async (text) => {
+      const made = await post("/memories/merge", { ids, text });
+      toast("Merged.", { action: "Undo", run: () => post(`/changes/${made.changed.changes[0].id}/undo`) });
+      stop();
+      reload();
+      navigate(`/memory/${made.memory.id}`);
+    };
+    return ask({
+      id: ids, title: "Merge two memories", label: "What I remember from now on", hint: "Both stay under “Past”, and you can undo this.",
+      value: selected.map((row) => row.content).join("\n"), multiline: true, action: "Merge", save,
+    });
+  };
   const change = (row) => async (fields, words) => {
     await patch(`/memories/${row.id}`, fields);
     toast(words);
@@ -111,13 +124,12 @@ function Found({ list, known, query, me, reload, add }) {
       ${picking
         ? html`<span>${selected.length} selected</span>
           <${Button} small kind="danger" icon="trash" disabled=${!selected.length} onClick=${forgetPicked}>Forget</>
-          <${Button} small icon="merge" disabled=${selected.length !== 2 || !selected.every((row) => row.editable)} onClick=${() => setMerging(selected)}>Merge two</>
+          <${Button} small icon="merge" disabled=${selected.length !== 2 || !selected.every((row) => row.editable)} onClick=${merge}>Merge two</>
           <${Button} small kind="quiet" onClick=${stop}>Cancel</>`
         : html`<${Button} small kind="quiet" icon="check" onClick=${() => setPicking(true)}>Select</>`}</div></div>`}
     <${List} list=${list} label="Memories" group=${(row) => month(row.createdAt)} empty=${html`<${Nothing} query=${query} add=${add} />`}
       row=${(row) => html`<${Row} title=${row.content} badges=${badges(row)} meta=${[`#${row.number}`, (space || row.subjectId !== me.userId) && row.subject, date(row.createdAt), row.session && `“${row.session}”`]}
-        href=${link(`/memory/${row.id}`)} actions=${actionsOf(row, change(row), forget(row))} selected=${picked.has(row.id)} onSelect=${picking && row.yours ? () => picked.toggle(row.id) : undefined} />`} />
-    ${merging && html`<${Merge} rows=${merging} onClose=${() => setMerging(null)} then=${(made) => { setMerging(null); stop(); reload(); navigate(`/memory/${made.memory.id}`); }} />`}`;
+        href=${link(`/memory/${row.id}`)} actions=${actionsOf(row, change(row), forget(row))} selected=${picked.has(row.id)} onSelect=${picking && row.yours ? () => picked.toggle(row.id) : undefined} />`} />`;
 }
 
 function badges(row) {
@@ -133,17 +145,4 @@ function Nothing({ query, add }) {
   if (query.space) return html`<${Empty} icon="memory" title="I know nothing here yet">I learn from what is said to me in the group.</>`;
   return html`<${Empty} icon="memory" title="I know nothing about you yet" action=${html`<${Button} icon="add" onClick=${add}>Remember something</>`}>
     Talk to me, or tell me what to remember.</>`;
-}
-
-function Merge({ rows, onClose, then }) {
-  const [text, setText] = useState(rows.map((row) => row.content).join("\n"));
-  const merge = async () => {
-    const made = await post("/memories/merge", { ids: rows.map((row) => row.id), text });
-    toast("Merged.", { action: "Undo", run: () => post(`/changes/${made.changed.changes[0].id}/undo`) });
-    then(made);
-  };
-  return html`<${Dialog} title="Merge two memories" onClose=${onClose}
-      actions=${html`<${Button} onClick=${onClose}>Cancel</><${Button} kind="primary" disabled=${!text.trim()} onClick=${merge}>Merge</>`}>
-    <${Text} label="What I remember from now on" value=${text} onInput=${setText} multiline />
-    <p class="hint">Both stay under “Past”, and you can undo this.</p></>`;
 }

@@ -3,7 +3,7 @@
 import { html } from "../lib/preact.js";
 import { download } from "../kit/api.js";
 import { moment } from "../kit/format.js";
-import { useFetch, useList } from "../kit/hooks.js";
+import { useEvents, useFetch, useList } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
 import { Badge, Button, Empty, Icon, IconButton, List, Page } from "../kit/ui.js";
 import { Said } from "../parts/text.js";
@@ -12,6 +12,7 @@ export default function Original({ params }) {
   const path = `/sessions/${params.sessionId}`;
   const list = useList(`/memory${path}/messages`, "messages", {}, { id: "messageUuid" });
   const markers = useFetch(`/memory${path}/keepits`, { limit: 200 });
+  useEvents([], () => (list.reload(), markers.reload()));
   const save = (format) => download(`/memory${path}/versions/original`, { format }, `session_${params.sessionId}_original.${format}`);
   const of = (message) => (markers.data?.markers || []).filter((one) => one.messageUuid === message.messageUuid);
   return html`<${Page} title="Original" text="As it was said. Nothing changes it."

@@ -62,13 +62,17 @@ function Listed({ found, reload }) {
 const Badges = ({ row, plain }) => html`${!plain && html`<${Badge} tone=${row.polarity > 0 ? "good" : "bad"}>${side(row)}</>`}
   <${Badge} tone=${{ high: "good", medium: "accent", low: "plain" }[row.level]}>${row.level}</>${row.here && html`<${Badge}>in one chat</>`}${row.new && html`<${Badge} tone="accent" icon="spark">new</>`}`;
 
+// What was typed and not added yet: it is there when one comes back.
+let draft = "";
+
 function Say({ then }) {
   const [polarity, setPolarity] = useState("prefer");
-  const [pattern, setPattern] = useState("");
+  const [pattern, setPattern] = useState(draft);
+  draft = pattern;
   const say = async () => {
     const { acts, patterns } = await post("/preferences", { polarity, pattern });
     const said = acts[0] || patterns[0];
-    setPattern((now) => (now === pattern ? "" : now));
+    if (draft === pattern) setPattern((draft = ""));
     toast(`From now on: ${said.polarity > 0 ? "" : "no "}${said.pattern}.`);
     then();
   };
@@ -93,6 +97,7 @@ function Switches({ found, reload }) {
 
 function LastAnswer() {
   const last = useFetch("/preferences/diagnostics");
+  useEvents(["preference"], last.reload);
   if (last.data && !last.data.turnId) return null;
   return html`<${Card} title="The last answer" text="What it followed, and what was left out."><${Loaded} of=${last} rows=${2}>${({ turnId, at, used, notes }) => html`
     ${used.length ? html`<ul class="lines">${used.map((row) => html`<li key=${row.id}><a href=${link(`/preferences/${row.id}`)}>${side(row)}: ${row.pattern}</a></li>`)}</ul>` : html`<p class="muted">No preference was in its prompt.</p>`}

@@ -61,14 +61,18 @@ function Listed() {
   </>`;
 }
 
+// What was typed and not added yet: it is there when one comes back.
+let draft = "";
+
 function New({ then }) {
-  const [text, setText] = useState("");
+  const [text, setText] = useState(draft);
+  draft = text;
   const [error, setError] = useState("");
   useShortcut("n", "New reminder", () => document.getElementById("new-reminder").querySelector("input").focus());
   const make = async () => {
     try {
       const made = await post("/reminders", { text });
-      setText((now) => (now === text ? "" : now));
+      if (draft === text) setText((draft = ""));
       setError("");
       toast(`I'll remind you ${moment(made.nextAt)}: ${made.text}`, { action: "Undo", run: async () => { await remove(`/reminders/${made.id}`); then(); } });
       then();
@@ -93,6 +97,7 @@ function New({ then }) {
 
 function Intents() {
   const found = useFetch("/reminders/intents");
+  useEvents(["reminder"], found.reload);
   if (!found.data?.intents.length) return null;
   const end = async (one) => {
     await remove(`/reminders/intents/${one.id}`);
@@ -120,6 +125,7 @@ function Quiet({ quiet, then }) {
 
 function Calendar() {
   const feed = useFetch("/reminders/calendar");
+  useEvents(["reminder"], feed.reload);
   const [address, setAddress] = useState("");
   const open = async () => {
     if (feed.data?.token && !(await confirm({ title: "A new address?", text: "The current address stops working, even for calendars that use it.", action: "New address" }))) return;

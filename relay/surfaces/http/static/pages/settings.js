@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { put, remove, save } from "../kit/api.js";
 import { moment, number, plural, size } from "../kit/format.js";
-import { useFetch, useSpaced } from "../kit/hooks.js";
+import { useEvents, useFetch, useSpaced } from "../kit/hooks.js";
 import { setQuery } from "../kit/router.js";
 import { loseSession } from "../kit/session.js";
 import { telegram } from "../kit/telegram.js";
@@ -21,6 +21,7 @@ export default function Settings({ query, me }) {
   const where = group ? { projectId: group.projectId } : {};
   const settings = useFetch(projects.data ? "/memory/settings" : null, where);
   const stats = useFetch(projects.data ? "/memory/stats" : null, where);
+  useEvents([], settings.reload);
   const change = async (section, name, value) => {
     settings.set(await put(`/memory/settings${group ? `?projectId=${group.projectId}` : ""}`, { [section]: { [name]: value } }));
     toast("Saved.");

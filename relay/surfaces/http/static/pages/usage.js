@@ -3,7 +3,7 @@
 import { html } from "../lib/preact.js";
 import { Chart } from "../kit/chart.js";
 import { day, money, number, percent, plural, tokens } from "../kit/format.js";
-import { useFetch } from "../kit/hooks.js";
+import { useEvents, useFetch } from "../kit/hooks.js";
 import { setQuery } from "../kit/router.js";
 import { Card, Empty, Facts, Loaded, Meter, Notice, Page, Segmented, Table } from "../kit/ui.js";
 
@@ -15,6 +15,7 @@ const cost = (used) => (used.spent || !used.unpriced.length ? money(used.spent) 
 export default function Usage({ query }) {
   const days = ["7", "30", "90"].includes(query.days) ? query.days : "30";
   const report = useFetch("/usage", { days });
+  useEvents([], report.reload);
   return html`<${Page} title="Usage" text="Tokens and cost of everything I did for you." wide
       tools=${html`<${Segmented} label="Days" hidden value=${days} onChange=${(one) => setQuery({ days: one })} options=${[["7", "7 days"], ["30", "30 days"], ["90", "90 days"]]} />`}>
     <${Loaded} of=${report}>${(found) => html`<${Report} found=${found} />`}</></>`;

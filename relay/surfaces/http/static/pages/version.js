@@ -3,7 +3,7 @@
 import { html } from "../lib/preact.js";
 import { download } from "../kit/api.js";
 import { moment, number, plural, ratio } from "../kit/format.js";
-import { useFetch } from "../kit/hooks.js";
+import { useEvents, useFetch } from "../kit/hooks.js";
 import { navigate } from "../kit/router.js";
 import { Button, Card, Facts, Loaded, Notice, Page } from "../kit/ui.js";
 import { labelOf, Rows, settingOf } from "../parts/text.js";
@@ -12,6 +12,7 @@ export default function Version({ params }) {
   const session = `/sessions/${params.sessionId}`;
   const path = `/memory${session}/versions/${params.versionId}`;
   const version = useFetch(path);
+  useEvents(["version"], version.reload);
   const one = version.data;
   const save = (format) => download(path, { format }, `${one.name}.${format}`);
   return html`<${Page} title=${one?.name || params.versionId} actions=${one && html`

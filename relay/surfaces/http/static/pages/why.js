@@ -19,6 +19,7 @@ export default function Why({ params }) {
 /** Without a turn in the address: the last answer. */
 function Last() {
   const last = useFetch("/preferences/diagnostics");
+  useEvents([], last.reload);
   if (last.data && !last.data.turnId) return html`<${Page} title="Why this answer"><${Empty} icon="spark" title="No answer yet">Write to me first.</></>`;
   if (!last.data) return html`<${Page} title="Why this answer"><${Loaded} of=${last} /></>`;
   return html`<${Turn} id=${last.data.turnId} />`;

@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { post, remove } from "../kit/api.js";
 import { plural, tokens } from "../kit/format.js";
-import { useFetch, useSpaced } from "../kit/hooks.js";
+import { RETRY, useFetch, useSpaced } from "../kit/hooks.js";
 import { confirm, toast } from "../kit/ui.js";
 
 /** The name of a session. */
@@ -47,7 +47,10 @@ export function usePreview(path, body) {
       const data = await post(path, body);
       if (mine === asked.current) setState({ data, error: null, waiting: false });
     } catch (error) {
-      if (mine === asked.current) setState((old) => ({ ...old, error, waiting: false }));
+      if (mine !== asked.current) return;
+      setState((old) => ({ ...old, error, waiting: false }));
+      // The server is away.
+      if (error.status === 0 || error.status >= 500) setTimeout(() => mine === asked.current && ask(mine), RETRY);
     }
   }, 250, 1500);
   useEffect(() => {
@@ -57,6 +60,7 @@ export function usePreview(path, body) {
       setState((old) => ({ ...old, waiting: true }));
       ask(mine);
     }
+    return () => (asked.current += 1);
   }, [path, JSON.stringify(body)]);
   return state;
 }
