@@ -24,6 +24,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from relay.commands.preferences.feedback import BETTER_LENGTH, DIMENSIONS
 from relay.core.limits import (
     COMPOSITION_NAME_LENGTH,
     FACT_LENGTH,
@@ -142,6 +143,7 @@ LENGTHS = {
     "MemoryEdit.text": LEARNING_LENGTH,
     "Merge.text": LEARNING_LENGTH,
     "Statement.pattern": PATTERN_LENGTH,
+    "GivenSignal.words": BETTER_LENGTH,
     "NewIntent.about": INTENT_WORDS_LENGTH,
     "NewIntent.text": REMINDER_LENGTH,
     "CompositionAsked.name": COMPOSITION_NAME_LENGTH,
@@ -163,12 +165,15 @@ async def test_texts_of_the_lengths_in_the_document_are_taken_and_longer_ones_re
         for path, given, long in (
             ("memories", {"text": "x" * FACT_LENGTH}, "text"),
             ("preferences", {"polarity": "prefer", "pattern": "x" * PATTERN_LENGTH}, "pattern"),
+            ("preferences/signals", {"kind": "said", "words": "avoid" + " " * (BETTER_LENGTH - 10) + "jokes"}, "words"),
             ("reminders/intents", {"about": "x" * INTENT_WORDS_LENGTH, "text": "y" * REMINDER_LENGTH}, "about"),
         ):
             assert (await api.post(f"/api/{path}", json=given)).status_code == 201, path
             more = given | {long: given[long] + "x"}
             said = f"That is too long. {long} has {len(more[long])} characters and can have {len(given[long])}."
             await refused(api.post(f"/api/{path}", json=more), 422, "out_of_range", said)
+        reasons = {"kind": "compare", "turnId": "1", "over": "2", "dimensions": [*DIMENSIONS, "tone"]}
+        await refused(api.post("/api/preferences/signals", json=reasons), 422, "out_of_range", "dimensions: ")
 
 
 def test_the_documentation_lists_the_codes_of_all_errors() -> None:

@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, Field
 
 from relay.commands.history.why import PreferenceDiagnostics, diagnose_preferences
 from relay.commands.preferences import preferences as commands
-from relay.commands.preferences.feedback import Feedback, Signal, prefer, signal
+from relay.commands.preferences.feedback import BETTER_LENGTH, DIMENSIONS, Feedback, Signal, prefer, signal
 from relay.core.limits import FORGOTTEN_AT_ONCE, PATTERN_LENGTH
 from relay.memory.rows.turns.preferences import FeedbackResult, Preferences, PreferenceSource
 from relay.surfaces.http.api.contexts.names import ProjectId, in_project
@@ -36,11 +36,11 @@ class GivenSignal(WireInput):
     """The answer's turn. For compare, the chosen one; for revert, the one brought back."""
     up: Flag = True
     """thumbs: approval; said: prefer."""
-    words: str = ""
+    words: Annotated[str, Field(max_length=BETTER_LENGTH)] = ""
     """tag: up to three, separated by commas; said: one; refine: the person's own version."""
     over: GivenId | None = None
     """compare, revert: the turn of the other answer."""
-    dimensions: tuple[str, ...] = ()
+    dimensions: Annotated[tuple[str, ...], Field(max_length=len(DIMENSIONS))] = ()
     """compare: shorter, clearer, tone, form or facts."""
     how: Literal["stop", "again"] = "again"
     """abandon: it was stopped, or asked for again."""
