@@ -337,6 +337,7 @@ declare
         jsonb_build_object('turn_id', p_turn_id));
     gone bigint[];
 begin
+    perform relay.hold_memory(about.space_id);
     with removed as (
         delete from observation o using feedback f
         where f.id = o.feedback_id and f.turn_id = about.id and f.user_id = p_user_id and f.kind = 'tag'

@@ -112,6 +112,7 @@ $$;
 -- pattern}].
 create or replace function public.relay_forget_preferences(p_space jsonb, p_user_id bigint, p_preferences jsonb)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.hold_memory(relay.find_space(p_space));
     select relay.correct_told(space_id, user_id, type, pattern) from preference
     where p_preferences @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id;
     with going as (
@@ -136,6 +137,7 @@ returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $
 declare
     back integer;
 begin
+    perform relay.hold_memory(relay.find_space(p_space));
     perform relay.correct_told(space_id, user_id, type, pattern) from preference_decision
     where p_decisions @> to_jsonb(id) and space_id = relay.find_space(p_space) and user_id = p_user_id;
     delete from preference_decision d

@@ -37,6 +37,8 @@ Other = psycopg.AsyncConnection[Any]
 BLOCKED = """select from pg_stat_activity
     where datname = current_database() and pg_backend_pid() = any (pg_blocking_pids(pid))"""
 """Selects who waits for this connection."""
+SEEN = {"type": "style", "pattern": "puns", "polarity": 1, "weight": 1, "reinforcing": 1, "explicit": True}
+ADAS = json.dumps(private(ADA).as_json())
 
 
 @pytest.fixture
@@ -366,8 +368,7 @@ async def test_an_answer_teaches_while_a_switch_of_its_thread_waits(
     space_id = (await driver.exchange(ADA, "hello")).context.space_id
     change = json.dumps({"recalls": False, "here": "quiet"})
     await other.execute("select from thread for no key update")
-    place = json.dumps(private(ADA).as_json()), ADA, ADA
-    async with waiting(other, sql(f"select {call}(%s, %s, 0, %s, %s)", *place, change)):
+    async with waiting(other, sql(f"select {call}(%s, %s, 0, %s, %s)", ADAS, ADA, ADA, change)):
         await other.execute("select relay.hold_memory(%s)", (space_id,))
 
 
@@ -394,8 +395,7 @@ async def test_an_act_is_erased_while_what_it_taught_waits_to_be_stored(
     await store.react(BOT.id, ADA, 900, ADA, ["👍"], 2_000_000_000)
     ((act,),) = await sql("select id from feedback")
     (job,) = await store.claim_jobs("preference", None, 1, str(act))
-    seen = {"type": "style", "pattern": "puns", "polarity": 1, "weight": 1, "reinforcing": 1, "explicit": True}
-    result = {"observations": [seen], "derivation": {}}
+    result = {"observations": [SEEN], "derivation": {}}
     if replaced == "discarded":
         await store.replace_observations(act, result)
         await sql("update observation set pending = true")
@@ -410,6 +410,28 @@ async def test_an_act_is_erased_while_what_it_taught_waits_to_be_stored(
             call = store.decide_observations(private(ADA), ADA, False)
     async with waiting(other, call):
         await other.execute("select relay.erase_feedback(%s, array[%s]::bigint[])", (done.context.space_id, act))
+
+
+@pytest.mark.parametrize(
+    ("table", "call"),
+    [
+        ("observation", "relay_untag(%s, %s, (select turn_id from feedback), to_jsonb(o)) from observation o"),
+        ("preference", "relay_forget_preferences(%s, %s, (select jsonb_agg(id) from preference))"),
+        ("preference_decision", "relay_recall_preferences(%s, %s, (select jsonb_agg(id) from preference_decision))"),
+    ],
+)
+async def test_preferences_are_learned_while_a_change_of_them_waits(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other, table: str, call: str
+) -> None:
+    """Learning locks the memory first."""
+    done = await driver.exchange(ADA, "hello")
+    about = {"kind": "tag", "about": {"turn_id": done.turn.turn_id}, "source": "command", "value": {"tags": ["puns"]}}
+    await store.feedback(dm(ADA), ADA, about | {"observations": [SEEN]})
+    if table == "preference_decision":
+        await sql("select relay_forget_preferences(%s, %s, (select jsonb_agg(id) from preference))", ADAS, ADA)
+    await other.execute("select relay.hold_memory(%s)", (done.context.space_id,))
+    async with waiting(other, sql("select " + call, ADAS, ADA)):
+        await other.execute(f"select from {table} for no key update")
 
 
 @pytest.mark.parametrize(
