@@ -375,6 +375,22 @@ async def test_a_start_that_waits_for_another_processs_start_can_be_stopped(data
     assert not (data_dir / "postgres").exists()
 
 
+async def test_a_restart_that_waits_for_another_processs_start_can_be_stopped(data_dir: Path) -> None:
+    theirs, ours = EmbeddedPostgres(data_dir), EmbeddedPostgres(data_dir)
+    await ours.start()
+    await theirs.start()
+    with theirs._transition():
+        os.kill(_postmaster(data_dir), signal.SIGKILL)
+        restarting = asyncio.create_task(ours.start())
+        await asyncio.sleep(0.2)
+        restarting.cancel()
+        async with asyncio.timeout(10):
+            await ours.stop()
+    await theirs.start()
+    await theirs.stop()
+    assert not _processes_in(data_dir)
+
+
 @pytest.mark.parametrize("name", sampled(["long" * 30, "with, a comma", 'it\'s "quoted" $HOME\\ 50% ünïcode'], 3, 2))
 async def test_any_directory_name_works(data_dir: Path, name: str) -> None:
     server = EmbeddedPostgres(data_dir / name)

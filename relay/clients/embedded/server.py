@@ -33,6 +33,8 @@ PATIENCE = 60.0
 """How many seconds to wait for a server that is starting, replaying its log or shutting down."""
 FAST_STOP = 30
 """How many seconds a clean shutdown may take before an immediate one (after which the next start replays the log)."""
+LEAVING = 2.0
+"""How many seconds to wait for another process's start before leaving the server to it."""
 
 
 class EmbeddedPostgres:
@@ -59,7 +61,7 @@ class EmbeddedPostgres:
 
     async def stop(self) -> None:
         """Leaves; the last user stops the server. Close your connections first. Safe to call without a start. Ends a
-        start that waits for another process."""
+        start or restart that waits for another process."""
         self._leaving = True
         try:
             await asyncio.to_thread(self._stop)
@@ -97,9 +99,11 @@ class EmbeddedPostgres:
             if self._users is None:
                 return
             try:
-                with self._transition():
+                with self._transition(leaving=True):
                     if self._users.acquire():
                         self._shut_down()
+            except DatabaseUnavailable:
+                pass  # another process is starting the server; it stops it when it leaves
             except OSError as error:
                 raise self._explain(error) from error
             finally:
@@ -110,13 +114,13 @@ class EmbeddedPostgres:
                 self._process = None
 
     @contextmanager
-    def _transition(self) -> Iterator[None]:
+    def _transition(self, leaving: bool = False) -> Iterator[None]:
         """Holds `start.lock`, waiting while another process starts or stops the server."""
         lock = _FileLock(self._data_dir / "start.lock")
         try:
-            deadline = time.monotonic() + PATIENCE + FAST_STOP
+            deadline = time.monotonic() + (LEAVING if leaving else PATIENCE + FAST_STOP)
             while not lock.acquire():
-                if time.monotonic() > deadline or (self._leaving and self._users is None):
+                if time.monotonic() > deadline or (self._leaving and not leaving):
                     raise DatabaseUnavailable(
                         f"Another Relay process has been starting or stopping the database in {self._data_dir} for "
                         f"more than a minute. See {self._cluster.log}"
