@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import os
 import sys
 
 from relay.core.errors import RelayError, SettingsError, TokenRefused
-from relay.core.program import RELAY, find_folder
+from relay.core.program import RELAY, drop_output, find_folder
 
 ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 """What `relay setup` asks for first."""
@@ -21,11 +22,14 @@ def main() -> None:
     gc.disable()  # imports make nothing that it could free; `run_work` enables it
     open_streams()
     try:
-        if find_folder() is None:
-            raise RelayError("the current folder has been deleted. Change to another one.")
-        from relay.surfaces.cli.cli import cli
+        try:
+            if find_folder() is None:
+                raise RelayError("the current folder has been deleted. Change to another one.")
+            from relay.surfaces.cli.cli import cli
 
-        cli()
+            cli()
+        finally:
+            write_out()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except RelayError as error:
@@ -34,6 +38,20 @@ def main() -> None:
         hint = f" Or run `{RELAY} setup`." if asks_for(error) else ""
         print(f"relay: {error_text(error)}{hint}", file=sys.stderr)
         sys.exit(exit_code(error))
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        drop_output()
+        print(f"relay: The output can't be written: {error.strerror}.", file=sys.stderr)
+        sys.exit(1)
+
+
+def write_out() -> None:
+    """Writes what standard output still holds, or nowhere if its reader has ended."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
 
 
 def open_streams() -> None:

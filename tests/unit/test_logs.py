@@ -76,13 +76,15 @@ def test_a_sentence_has_the_form_of_the_log(capsys: pytest.CaptureFixture[str]) 
     (line,) = lines(capsys)
     said = json.loads(line)
     assert (said["event"], said["level"]) == ("Waiting for [secret], 100 %.", "warning")
-    for level, form in (("INFO", "console"), ("ERROR", "")):
-        configure(level, form, [])
-        say("Waiting.")
-        assert lines(capsys) == ["relay: Waiting."]
-    configure("INFO", "", [])
-    say("Waiting.")
-    assert json.loads(lines(capsys)[0])["event"] == "Waiting."
+    for level in ("INFO", "ERROR"):
+        for form, plain in (("console", False), ("", True)):
+            configure(level, form, [], plain)
+            say("Waiting.")
+            assert lines(capsys) == ["relay: Waiting."]
+        for form, plain in (("json", True), ("", False)):
+            configure(level, form, [], plain)
+            say("Waiting.")
+            assert json.loads(lines(capsys)[0])["event"] == "Waiting."
     silence()
     say("Waiting.")
     assert lines(capsys) == ["relay: Waiting."]

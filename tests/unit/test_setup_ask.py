@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import sys
+import termios
+
 import pytest
 
 from relay.core.errors import ModelAccountError, ModelUnavailable, OutOfCredit, RelayError, SettingsError
@@ -33,3 +38,21 @@ def test_a_key_from_the_environment_is_wrong_only_if_it_is_refused(
 def test_a_key_without_credit_may_be_kept(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     monkeypatch.setattr("builtins.input", lambda: answer)
     assert ask.accept(OutOfCredit()) is bool(answer)
+
+
+def test_what_is_typed_during_a_check_is_neither_shown_nor_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be the next key."""
+    person, terminal = pty.openpty()
+
+    def check(_: Sheet) -> str:
+        os.write(person, b"sk-ant-secret\n")
+        return "it works"
+
+    with open(terminal) as keyboard:
+        monkeypatch.setattr(sys, "stdin", keyboard)
+        assert ask.run_check(Sheet(), "Checking", check) is None
+        assert termios.tcgetattr(terminal)[3] & termios.ECHO
+        os.write(person, b"shown\n")
+        assert keyboard.readline() == "shown\n"
+    assert os.read(person, 100) == b"shown\r\n"
+    os.close(person)

@@ -32,3 +32,22 @@ def test_a_closed_stream_is_an_empty_one(tmp_path: Path) -> None:
 def test_characters_that_the_encoding_lacks_are_replaced(tmp_path: Path) -> None:
     code, said = run(tmp_path, "sessions --help", PYTHONIOENCODING="latin-1")
     assert (code, "?]" in said) == (0, True), said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk that Linux has")
+@pytest.mark.parametrize("words", ["version", "--help"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_one_sentence(tmp_path: Path, words: str, unbuffered: str) -> None:
+    code, said = run(tmp_path, f"{words} >/dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert (code, said) == (1, "relay: The output can't be written: No space left on device.\n")
+
+
+def test_a_reader_that_has_ended_is_no_error() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "relay", "version"],
+        stdout=write, stderr=subprocess.PIPE, timeout=60, check=False, env=os.environ | {"PYTHONUNBUFFERED": ""},
+    )  # fmt: skip
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")

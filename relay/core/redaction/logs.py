@@ -41,9 +41,9 @@ class _Stderr:
             sys.stderr.flush()
 
 
-def configure(level: str, form: str, secrets: Iterable[str]) -> None:
+def configure(level: str, form: str, secrets: Iterable[str], plain: bool = False) -> None:
     """Sets up structlog and the standard library's loggers. `form`: console, json, or empty to choose by whether stderr
-    is a terminal."""
+    is a terminal. `plain`: `say` writes plain text unless `form` is json."""
     hidden = sorted({secret for secret in secrets if len(secret) >= 6}, key=len, reverse=True)
 
     def hide(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -72,7 +72,7 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
     logging.basicConfig(handlers=[handler], level=getattr(logging, level), force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, getattr(logging, level)))
-    as_lines = form == "json" or (not console and level != "ERROR")
+    as_lines = form == "json" or not (console or plain)
     SENTENCES.setLevel(logging.WARNING if as_lines else logging.NOTSET)
     logging.captureWarnings(True)
     sys.excepthook = _log_crash
@@ -81,8 +81,7 @@ def configure(level: str, form: str, secrets: Iterable[str]) -> None:
 
 
 def say(sentence: str) -> None:
-    """Says something on standard error, whatever the level: as a line of the log if that is JSON. A command that logs
-    only errors says it in plain text, unless it is told to log JSON."""
+    """Says something on standard error, whatever the level: as a line of the log if that is JSON, see `configure`."""
     if SENTENCES.level == logging.WARNING:
         SENTENCES.warning(sentence)
     else:

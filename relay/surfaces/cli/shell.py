@@ -21,14 +21,15 @@ EXIT_CODES: dict[type[BaseException], int] = {SettingsError: 2, TokenRefused: 2,
 
 
 def ready(quiet: bool = False) -> Settings:
-    """Loads the settings and sets up the log; `quiet`: only errors, unless the settings ask for more."""
+    """Loads the settings and sets up the log; `quiet`: only errors, unless the settings ask for more, and what Relay
+    says is plain text, unless they ask for JSON."""
     return log_as(load(), quiet)
 
 
 def log_as(settings: Settings, quiet: bool) -> Settings:
     """Sets up the log as the settings say, and returns them."""
     level = "ERROR" if quiet and settings.log_level == "INFO" else settings.log_level
-    configure(level, settings.log_format, settings.secrets)
+    configure(level, settings.log_format, settings.secrets, plain=quiet)
     return settings
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from getpass import getpass
 
 from relay.core.errors import AccessRefused, ModelAccountError, OutOfCredit, RelayError, SettingsError, TokenRefused
@@ -37,6 +39,24 @@ def read_hidden(prompt: str) -> str:
     return getpass(f"  {prompt}").strip()
 
 
+@contextlib.contextmanager
+def ignore_keyboard() -> Iterator[None]:
+    """Neither shows nor keeps what is typed meanwhile: it may be the next key. Ctrl-C still works."""
+    if sys.platform == "win32" or not sys.stdin.isatty():
+        yield
+        return
+    import termios
+
+    keyboard = sys.stdin.fileno()
+    before = termios.tcgetattr(keyboard)
+    hidden = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+    try:
+        termios.tcsetattr(keyboard, termios.TCSANOW, hidden)
+        yield
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSAFLUSH, before)
+
+
 def show_choices(labels: Iterable[str]) -> None:
     """Prints numbered choices, for `pick`."""
     for number, label in enumerate(labels, 1):
@@ -55,7 +75,9 @@ def run_check(sheet: Sheet, doing: str, check: Check) -> RelayError | None:
     """Runs a check, and prints what it does and its result. Returns the error, if any."""
     print(f"  {doing} …", end=" ", flush=True)
     try:
-        print(f"{check(sheet)}.")
+        with ignore_keyboard():
+            found = check(sheet)
+        print(f"{found}.")
     except RelayError as error:
         print()
         say(str(error))

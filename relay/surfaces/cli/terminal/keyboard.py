@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import sys
 import threading
+
+from relay.core.program import drop_output
 
 
 def is_attended() -> bool:
     """Whether a person at this terminal sees the output and can answer."""
     return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def drop_output() -> None:
-    """Sends the rest of the output nowhere: the program that read it has ended. See the “Note on SIGPIPE” of Python's
-    documentation."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_now(text: str, end: str = "\n") -> None:

@@ -15,11 +15,10 @@ from typing import Any
 from relay.core.errors import MessengerError
 from relay.core.models import File
 from relay.core.private_files import FileRefused, write_atomically
-from relay.core.program import RELAY
+from relay.core.program import RELAY, drop_output
 from relay.core.settings import Settings
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.doctor.live import telegram_knows
-from relay.surfaces.cli.terminal.keyboard import drop_output
 
 SHOWN = frozenset({"sendMessage", "editMessageText", "sendPhoto", "sendDocument", "editMessageReplyMarkup"})
 NAMES = "|".join(sorted(name for name, command in COMMANDS.items() if "cli" in command.surfaces))
