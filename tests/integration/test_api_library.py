@@ -195,6 +195,16 @@ async def test_a_version_that_is_still_being_made_is_a_conflict_and_not_unknown(
     assert (await api.get(f"{path}/versions")).json()["total"] == 2
 
 
+async def test_a_session_that_cannot_be_composed_is_named_as_it_was_asked_for(
+    api: httpx.AsyncClient, past: LongSession
+) -> None:
+    path = (await api.get("/api/memory/projects")).json()["projects"][0]["projectId"]
+    for asked in ("s34", "999999"):
+        body = {"name": "Garden", "components": [{"sessionId": asked}]}
+        answer = await api.post(f"/api/memory/projects/{path}/compositions", json=body)
+        assert asked in (await fails(answer, 404, "unknown"))["detail"]
+
+
 async def test_a_session_is_linked_to_another_project(
     api: httpx.AsyncClient, stranger: httpx.AsyncClient, past: LongSession, sql: Sql
 ) -> None:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BeforeValidator, Field
 
 from relay.commands.contexts import composition as commands
+from relay.core.errors import NotFound
 from relay.core.limits import COMPOSED_BUDGET, COMPOSED_PARTS, COMPOSITION_NAME_LENGTH, MOST_BUDGET
 from relay.memory.rows.contexts.composition import ComposeRequest, PartAsked
 from relay.surfaces.http.api.contexts.files import Format, download, downloads, listing_what_holds_it, sent
@@ -40,10 +41,13 @@ class ComponentAsked(WireInput):
     recompress_settings: CompressionSettings | None = None
 
     def part(self) -> tuple[int, PartAsked]:
-        """Returns the session's number, and the rest as the command takes it."""
+        """Returns the session's number, and the rest as the command takes it. Raises `NotFound`."""
+        number = number_of(self.session_id)
+        if not number:
+            raise NotFound(f"There's no session “{self.session_id}” here.")
         version = None if self.version_id == "auto" else self.version_id
         recompress = self.recompress_settings.given() if self.recompress_settings else None
-        return number_of(self.session_id), PartAsked(version, self.allocation, recompress)
+        return number, PartAsked(version, self.allocation, recompress)
 
 
 class CompositionAsked(WireInput):
