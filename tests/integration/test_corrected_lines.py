@@ -135,6 +135,19 @@ async def test_a_question_about_a_memory_becomes_its_answer(relay: Inside) -> No
     await becomes(relay, shown, "↩ Undone: Ada likes green tea")
 
 
+async def test_a_list_of_memories_of_which_another_question_took_one_asks_about_the_rest(relay: Inside) -> None:
+    await said(relay, "/remember Ada has a dog called Rex")
+    await said(relay, "/remember Ada has a cat called Rexa")
+    dm, shown = await said(relay, "/forget Rexi")
+    assert shown.text.startswith("🧠 Which one should I forget?")
+    _, other = await said(relay, "/forget dogs")
+    assert other.text.startswith("🧠 Did you mean “Ada has a dog called Rex”?")
+    await becomes(relay, shown, "🧠 Forget “Ada has a cat called Rexa”? Waiting for your tap")
+    await press(relay, dm, shown, "🧠 Keep or discard…")
+    await press(relay, dm, shown, "🗑 Forget: Ada has a cat called Rexa")
+    await becomes(relay, shown, "🧠 Forgot: Ada has a cat called Rexa")
+
+
 async def test_the_line_about_reminders_says_what_has_become_of_them(relay: Inside) -> None:
     dm, shown = await said(relay, "Please remind me")
     above, aiko = "Fine.\n\n🔎 set a reminder\n", "⏰ 1 Mar 2031 18:00: Call Aiko"

@@ -166,8 +166,10 @@ def former_lines(changes: Sequence[MemoryChange]) -> list[tuple[re.Pattern[str],
             said.append(rf"🧠 (?:Updated|Restored): [^\n]{{1,90}} \(was: {re.escape(shorten(one.before, 60))}\)")
         pattern = rf"(?:{'|'.join(said)})(?:{re.escape(REMINDED)})?(?= · |$)"
         found.append((re.compile(pattern, re.MULTILINE), change_line(one)))
-    if changes and not any(one.waits for one in changes):
-        questions = "|".join(map(re.escape, (WHICH, DID_YOU_MEAN, SHOULD_I_REMEMBER)))
+    waiting = any(one.waits for one in changes)
+    if changes and (not waiting or (len(forgets) > 1 and not candidates(changes))):
+        over = (WHICH,) if waiting else (WHICH, DID_YOU_MEAN, SHOULD_I_REMEMBER)
+        questions = "|".join(map(re.escape, over))
         settled = [one for one in changes if one.status != "discarded"] or list(changes)
         found.append((re.compile(rf"\A(?:{questions}).*", re.DOTALL), memory_line(settled, [])))
     return found
