@@ -58,6 +58,33 @@ async def test_answer_all_answers_every_message_of_known_people(bot: SharedBot) 
     await unanswered(bot, group, ben, "talking again")
 
 
+async def test_under_answer_all_a_forward_joins_the_turn_of_its_comment_and_no_other(bot: SharedBot) -> None:
+    olga, (ben, _) = bot.tg.user(OWNER, "Olga"), bot.person("Ben")
+    group = bot.group(olga, ben)
+    await bot.ask(group, olga, f"/answer{at(bot)} all")
+    # One batch: both arrive before the bot polls again.
+    await bot.tg.say(group, ben, "is this true?")
+    last = await bot.tg.say(group, ben, "the earth is flat", forward_from=olga)
+    await bot.tg.wait_reply(group, last)
+    assert "is this true?" in bot.prompt("the earth is flat").last_text
+    # One by one: the forward arrives while the comment is being answered.
+    bot.model.delay = 0.8
+    await bot.tg.say(group, ben, "and that?")
+    await bot.tg.wait_for(lambda: not bot.tg.pending_updates)
+    await asyncio.sleep(0.1)
+    last = await bot.tg.say(group, ben, "the moon is made of cheese", forward_from=olga)
+    await bot.tg.wait_reply(group, last)
+    assert "and that?" in bot.prompt("made of cheese").last_text
+    # What another person forwards behind it, and what nobody comments on, are turns of their own.
+    await bot.tg.say(group, ben, "what next?")
+    last = await bot.tg.say(group, olga, "mars is red", forward_from=ben)
+    await bot.tg.wait_for(lambda: bot.prompts("mars is red"))
+    assert "what next?" not in bot.prompt("mars is red").last_text
+    await bot.tg.wait_for(lambda: len(bot.tg.messages(group)) == 12)
+    await bot.ask(group, ben, "venus is hot", forward_from=olga)
+    assert bot.prompt("venus is hot").last_text.count("said by=") == 1
+
+
 async def test_answer_off_answers_only_commands_of_admins(bot: SharedBot) -> None:
     olga, (ben, _) = bot.tg.user(OWNER, "Olga"), bot.person("Ben")
     group = bot.group(olga, ben)
