@@ -165,7 +165,7 @@ async def test_undo_is_sent_once_and_offered_again_if_it_fails_and_the_focus_is_
         api.answers["GET /reminders"] = [(200, {"reminders": [reminder(2, "bins")], "total": 1, "next": None})]
         await page.keyboard.press("Enter")
         await expect(page.locator(".row")).to_have_count(1)
-        await expect(page.get_by_role("heading", level=1)).to_be_focused()
+        await expect(page.get_by_role("link", name="bins")).to_be_focused()
         toast = page.locator(".toast", has_text="Deleted")
         box = await toast.bounding_box()
         assert box
@@ -461,6 +461,15 @@ async def test_a_list_is_read_again_if_what_is_on_its_way_may_be_old(
         api.answers["GET /reminders"] = [(200, {"reminders": [], "total": 0, "next": None})]
         gone.set()
         await expect(page.locator(".row")).to_have_count(0)
+        await expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+
+def spent(dollars: float) -> dict[str, Any]:
+    """Returns what the page of usage shows."""
+    used = {"input": 9, "cached": 0, "written": 0, "output": 9, "spent": dollars, "answers": 1, "unpriced": []}
+    return {
+        "whole": used, "days": [used], "starts": [AT], "models": [], "works": [], "budget": None, "everywhere": None
+    }  # fmt: skip
 
 
 async def test_a_preview_is_asked_for_again_while_the_server_is_away(
@@ -471,13 +480,14 @@ async def test_a_preview_is_asked_for_again_while_the_server_is_away(
     one = {"sessionId": "7", "title": "Azores", "projectId": "p1"}
     plan = {"totalTokens": 900, "totalTokenBudget": 16_000, "toMake": 0, "components": []}
     api.answers = {
+        "GET /usage": [(200, spent(1))],
         "GET /memory/projects": [(200, {"projects": [project]})],
         "GET /memory/projects/p1/compositions": [(200, {"compositions": [], "total": 0, "next": None})],
         "GET /memory/settings": [(200, {"ui": {"confirmDestructiveActions": True}})],
         "GET /memory/sessions/7": [(200, one)],
         made: [AWAY],
     }
-    async with opened(browser, origin, api, "#/memory/3?link=once") as here:
+    async with opened(browser, origin, api, "#/usage?link=once") as here:
         page = here.page
         await page.clock.install()
         await here.go("/compose?add=7", ".part")
@@ -489,6 +499,15 @@ async def test_a_preview_is_asked_for_again_while_the_server_is_away(
         asked = len(api.called(made))
         await page.clock.run_for(20_000)
         assert len(api.called(made)) == asked == 2
+
+
+async def test_nothing_can_be_composed_before_there_is_a_conversation(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    api.answers = {"GET /memory/projects": [(200, {"projects": []})]}
+    async with opened(browser, origin, api, "#/sessions?link=once", ready=".empty") as here:
+        await expect(here.page.get_by_text("No conversations yet")).to_be_visible()
+        await expect(here.page.locator(".page-head").get_by_role("button", name="Compose")).to_be_disabled()
 
 
 async def test_what_is_typed_is_there_when_one_comes_back(browser: Browser, origin: str, api: PlayedApi) -> None:
@@ -525,14 +544,6 @@ async def test_what_is_typed_is_there_when_one_comes_back(browser: Browser, orig
         await page.keyboard.press("Escape")
         await page.get_by_role("button", name="Merge two").click()
         await expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value("One fact")
-
-
-def spent(dollars: float) -> dict[str, Any]:
-    """Returns what the page of usage shows."""
-    used = {"input": 9, "cached": 0, "written": 0, "output": 9, "spent": dollars, "answers": 1, "unpriced": []}
-    return {
-        "whole": used, "days": [used], "starts": [AT], "models": [], "works": [], "budget": None, "everywhere": None
-    }  # fmt: skip
 
 
 SESSION = "/memory/sessions/7"

@@ -73,11 +73,19 @@ function Help({ onClose }) {
 }
 
 // An element that goes or is disabled while it has the focus, such as the button of a deleted row, would leave it nowhere.
-// Only Chromium tells of that with `focusout`.
-let last;
-addEventListener("focusin", ({ target }) => (last = target));
+// Only Chromium tells of that with `focusout`. The focus goes to the row that is in its place, else to the heading.
+let last, list, row;
+addEventListener("focusin", ({ target }) => {
+  last = target;
+  list = target.closest(".list, .rows");
+  row = list && [...list.querySelectorAll(".row")].indexOf(target.closest(".row"));
+});
 new MutationObserver(() => {
   if (!last || (last.isConnected && !last.disabled)) return;
-  if ([last, document.body].includes(document.activeElement)) document.querySelector("h1")?.focus({ preventScroll: true });
+  const lost = [last, document.body];
   last = null;
+  const rows = list?.isConnected ? [...list.querySelectorAll(".row-main")] : [];
+  for (const one of [rows[row] || rows.at(-1), document.querySelector("h1")]) {
+    if (lost.includes(document.activeElement)) one?.focus({ preventScroll: true });
+  }
 }).observe(document.body, { childList: true, subtree: true, attributeFilter: ["disabled"] });

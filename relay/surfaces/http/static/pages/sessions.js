@@ -13,7 +13,7 @@ export default function Sessions({ query, me }) {
   const [suggesting, setSuggesting] = useState(false);
   return html`<${Page} title="Sessions" text="Your conversations, to look at, shorten and bring back."
     actions=${html`<${Button} icon="spark" onClick=${() => setSuggesting(true)} disabled=${!project}>Suggest</>
-      ${may && html`<${Button} kind="primary" icon="compose" onClick=${() => navigate("/compose", { project: project.projectId })}>Compose</>`}`}
+      ${may && html`<${Button} kind="primary" icon="compose" disabled=${!project} onClick=${() => navigate("/compose", { project: project.projectId })}>Compose</>`}`}
     tools=${html`${(projects.data?.projects.length > 1 || project?.space === "group") && html`<${Select} label="Project" hidden value=${project?.projectId}
         onChange=${(id) => setQuery({ project: id, q: null })} options=${projects.data.projects.map((one) => [one.projectId, labelOf(one)])} />`}
       <${Search} label="Search in sessions" value=${query.q} onInput=${(q) => setQuery({ q })} />`}>
