@@ -74,6 +74,8 @@ def say_if_slow(sentence: str) -> Iterator[None]:
 
 
 def _describe_wait(settings: Settings) -> str:
+    if is_embedded(settings) and not (settings.data_dir / "postgres").exists():
+        return f"Creating {place(settings)}, for up to a minute."
     said = f"Waiting for {place(settings)}, for up to a minute."
     recovers = " After a crash, or if Relay was killed, it first recovers what had been stored."
     return said + recovers * is_embedded(settings)

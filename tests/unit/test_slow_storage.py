@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from relay.clients.embedded.server import EmbeddedPostgres
 from relay.core.settings import load
 from relay.runtime import storage
 from relay.surfaces.cli.terminal.desk import WAITING, Desk
@@ -37,6 +39,16 @@ async def test_what_relay_waits_for_is_said_while_a_database_does_not_answer(
         opening = asyncio.create_task(storage.open_storage(settings).__aenter__())
         said = await first_words(opening, capsys)
     assert said == f"relay: Waiting for the PostgreSQL database 127.0.0.1:{port}/memory, for up to a minute.\n"
+
+
+async def test_a_first_start_says_that_it_creates_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(storage, "SLOW_SECONDS", 0.1)
+    monkeypatch.setattr(EmbeddedPostgres, "_start", lambda _: time.sleep(1))
+    opening = asyncio.create_task(storage.open_storage(load(RELAY_DATA_DIR=str(tmp_path))).__aenter__())
+    said = await first_words(opening, capsys)
+    assert said == f"relay: Creating the embedded database in {tmp_path}, for up to a minute.\n"
 
 
 async def test_a_command_in_the_terminal_says_that_it_waits_for_the_database(
