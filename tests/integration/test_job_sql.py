@@ -342,4 +342,4 @@ async def test_a_periodic_job_runs_once_per_bot_and_reports_failures(store: Stor
     await asyncio.gather(*(run_periodic(runner_of(one, 1), "sweep") for one in (store, another())))
     await run_periodic(runner_of(store, 2), "sweep")
     assert swept == [1, 1, 2], "only one of a bot's two processes may run it"
-    assert await sql("select from job") == []
+    assert await sql("select id from job") == []

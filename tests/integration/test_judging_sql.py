@@ -403,7 +403,7 @@ async def test_claiming_judging_does_not_wait_for_a_locked_thread(driver: TurnDr
         await speaking.execute("select from relay.thread for update")
         async with asyncio.timeout(5):
             assert await claim_judging(driver.store) == []
-    assert await sql("select from job where kind = 'judging'") == []
+    assert await sql("select id from job where kind = 'judging'") == []
 
 
 async def test_a_finding_made_during_an_announcement_is_announced_later(driver: TurnDriver, sql: Sql) -> None:

@@ -265,7 +265,7 @@ async def test_an_erasure_revokes_a_summary_that_waits_for_its_thread(
     await other.execute("select from thread for no key update")
     async with waiting(other, store.store_summary(due.job, written(due, "Greetings."))):
         await other.execute("select relay.erase_under_way(array[%s]::bigint[])", (said.message_id,))
-    assert await sql("select from summary") == []
+    assert await sql("select id from summary") == []
 
 
 async def test_a_preview_is_dropped_while_the_end_of_the_session_that_it_names_waits(
@@ -278,7 +278,7 @@ async def test_a_preview_is_dropped_while_the_end_of_the_session_that_it_names_w
     await other.execute("select from turn where id = %s for no key update", (done.turn.turn_id,))
     async with waiting(other, store.private(dm(ADA), False, ADA)):
         await other.execute("delete from erasure")
-    assert await sql("select from message where text ~ '4711'") == []
+    assert await sql("select id from message where text ~ '4711'") == []
 
 
 async def test_the_end_of_a_session_waits_for_no_preview_that_is_locked(

@@ -230,7 +230,7 @@ async def test_an_erasure_waits_for_what_other_turns_are_about_to_show(
     erasure_id = await begun(driver, store)
     listing = listing or await driver.turn(ADA, "/memory")
     assert not await step(store, erasure_id)
-    assert await sql("select from memory") == [], "what can be deleted is"
+    assert await sql("select id from memory") == [], "what can be deleted is"
     page = {"text": f"1 memory\n- #1 {SISTER}", "entities": []}
     assert await store.start_redrawing(BOT.id, ADA, 900, page)
     await store.store_redrawn(BOT.id, ADA, 900, page)
