@@ -149,7 +149,7 @@ async def test_an_idle_process_is_ended_unless_it_was_preloaded(
 @pytest.mark.parametrize(
     ("setting", "model", "said"),
     [
-        ("off", "base", "switched off here (RELAY_STT=off)"),
+        ("off", "base", "Speech to text is switched off here (RELAY_STT=off)"),
         ("auto", "base", installed.HOW),
         ("openai-whisper", "base", installed.HOW),
     ],
