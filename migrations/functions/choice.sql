@@ -103,6 +103,7 @@ declare
     said feedback;
     reasons jsonb;
 begin
+    perform relay.hold_memory(own);
     select * into said from feedback
     where space_id = own and user_id = p_user_id and turn_id = p_turn_id and kind = 'compare' and withdrawn_at is null
         and value ->> 'chose' in ('a', 'b') and at > now() - interval '2 minutes'

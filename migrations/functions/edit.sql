@@ -285,8 +285,11 @@ begin
             and not coalesce(p_reminders, '[]') @> jsonb_build_array(jsonb_build_object('id', id)) returning id)
     select coalesce(array_agg(id), '{}') into deleted from gone;
     perform relay.note_reminder(id, case when id = any (deleted) then 'deleted' else 'restored' end, p_turn.user_id),
-        relay.owe_lines(r), relay.owe_reminders(bot_id, chat_id, topic_id)
+        relay.owe_lines(r)
     from reminder r where id = any (changed || deleted);
+    perform relay.owe_reminders(bot_id, chat_id, topic_id) from (
+        select distinct bot_id, chat_id, topic_id from reminder where id = any (changed || deleted)
+        order by bot_id, chat_id, topic_id) as places;
     update standing_intent i set status = f.value ->> 'was' from turn t, jsonb_each(t.prompt -> 'former') f
     where t.id = p_turn.id and p_again and i.id = (f.value ->> 'intent_id')::bigint and i.status = 'deleted';
     update standing_intent set status = 'deleted'

@@ -33,6 +33,7 @@ returns setof relay.turn language plpgsql set search_path = relay, extensions, p
 declare
     one outbox;
     opened turn;
+    quiet timestamptz;
 begin
     for one in
         select * from outbox o
@@ -47,6 +48,13 @@ begin
                     and s.chat_id = o.chat_id and s.topic_id = o.topic_id)
         order by not_before, id limit p_limit for update skip locked
     loop
+        if relay.speaks_first(one.dedupe_key) then  -- /quiet may have passed over it meanwhile
+            select quiet_until into quiet from space where id = one.space_id for key share;
+            if quiet > now() then
+                update outbox set not_before = quiet where id = one.id;
+                continue;
+            end if;
+        end if;
         insert into turn (kind, bot_id, lane_id, user_id, space_id, prompt, lease_owner, lease_until)
         values ('control', p_bot_id, relay.ensure_lane(p_bot_id, one.chat_id, one.topic_id), one.user_id, one.space_id,
             case when one.inputs is not null then jsonb_build_object('inputs', one.inputs) end,

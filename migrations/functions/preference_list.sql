@@ -201,10 +201,11 @@ create or replace function public.relay_decide_observations(p_space jsonb, p_use
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     own constant bigint := relay.find_space(p_space);
-    acts constant bigint[] := array(
-        select distinct feedback_id from observation where space_id = own and user_id = p_user_id and pending);
+    acts bigint[];
 begin
     perform relay.hold_memory(own);
+    acts := array(
+        select distinct feedback_id from observation where space_id = own and user_id = p_user_id and pending);
     if p_keep then
         update feedback set kept = true where id = any (acts);
         update observation set pending = false where feedback_id = any (acts);

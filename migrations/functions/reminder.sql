@@ -196,7 +196,7 @@ begin
     where id = any (array(
         select id from outbox
         where space_id = own and status = 'queued' and turn_id is null and relay.speaks_first(dedupe_key)
-        for no key update skip locked));  -- the claim that has one of them waits for the space's key
+        for no key update skip locked));  -- the claim that has one of them looks again (see relay.open_messages)
     for place in select distinct bot_id, chat_id, topic_id from reminder
         where space_id = own and status in ('active', 'proposed') order by bot_id, chat_id, topic_id
     loop

@@ -250,7 +250,8 @@ begin
         own.session_id := old.id;
     elsif old.id is not null then
         -- First, so that relay_new_session finds no turns that it would wait for.
-        perform relay.end_private(t) from thread t where t.session_id in (old.id, own.session_id);
+        perform relay.end_private(t) from session s join thread t on t.id = s.thread_id and t.session_id = s.id
+        where s.id in (old.id, own.session_id);
         perform public.relay_new_session(p_space, own.chat_id, own.topic_id, '');
         select * into own from thread where id = own.id;
         begun := relay.next_session(own, true);
@@ -297,7 +298,8 @@ begin
         own.session_id := relay.next_session(own, true);
         update session set begun_by = p_user_id where id = own.session_id;
     elsif not p_on then
-        perform relay.end_private(t) from thread t where t.session_id = running;
+        perform relay.end_private(t) from session s join thread t on t.id = s.thread_id and t.session_id = s.id
+        where s.id = running;
     end if;
     return jsonb_build_object('private', p_on, 'was', was);
 end $$;
@@ -313,10 +315,14 @@ declare
 begin
     delete from erasure where status = 'preview' and created_at < now() - interval '15 minutes';
     for place in
-        select t.* from thread t join session s on s.id = t.session_id
+        select t.*, array(select p.id from private_turn p where p.session_id = t.session_id) as turns
+        from thread t join session s on s.id = t.session_id
         where s.private and s.ended_at is null and t.last_at < now() - make_interval(hours => p_idle_hours)
         order by t.id limit 20
     loop
+        -- All its turns or none, so that no answer goes on after it.
+        continue when not array(
+            select id from turn where id = any (place.turns) for no key update skip locked) @> place.turns;
         select t.* into own from thread t where t.id = place.id and t.last_at = place.last_at
         for no key update skip locked;
         if found then

@@ -65,6 +65,11 @@ def pluralize(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def join_names(names: Sequence[str]) -> str:
+    """Joins names: Monday, Tuesday and Friday."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def format_tokens(number: float, beside: float = 0) -> str:
     """Returns a number of tokens in at most five characters, in the unit of the larger number `beside` it."""
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):

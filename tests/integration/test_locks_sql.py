@@ -360,6 +360,54 @@ async def test_quiet_waits_for_no_message_that_is_being_claimed(
         await store.quiet(private(ADA), "infinity")
 
 
+async def test_a_message_that_is_being_claimed_is_held_back_by_quiet(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    await driver.exchange(ADA, "hello")
+    await due(sql, await make(store))
+    await tell(store)
+    await other.execute("select from space for update")
+    async with waiting(other, store.claim(BOT.id, 5)):
+        await other.execute("select relay_quiet(%s, 'infinity')", (ADAS,))
+    assert await sql("select not_before::text, turn_id from outbox where status = 'queued'") == [("infinity", None)]
+
+
+async def test_the_job_of_a_chat_is_owed_while_a_turn_that_begins_again_takes_back_its_changes_of_reminders(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    told = (await driver.exchange(ADA, "hello")).turn.turn_id
+    tea, coffee = await make(store, "Tea"), await make(store, "Coffee")
+    line = json.dumps({"reminders": [{"id": coffee.id, "text": "Coffee"}]})
+    await sql("update turn set told = %s where id = %s", line, told)
+    await sql("update reminder_event set turn_id = %s where reminder_id = %s", told, coffee.id)
+    turn = await driver.turn(ADA, "change both")
+    begin = incoming_of(turn, "change both", private(ADA))
+    await store.begin(begin, "m")
+    for one in (tea, coffee):
+        change = json.dumps({"text": "Water", "event": "changed", "user_id": ADA, "turn_id": turn.turn_id})
+        await sql("select relay_change_reminder(%s, %s, %s)", one.id, one.next_at, change)
+    await sql("delete from outbox where request ? 'corrects'")
+    await other.execute("select from space for update")
+    async with waiting(other, store.begin(begin, "m")):
+        await other.execute("select relay.owe_reminders(%s, %s, 0)", (BOT.id, ADA))
+
+
+async def test_a_silent_session_off_the_record_goes_on_while_one_of_its_answers_is_locked(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    """It ends once its answers can be stopped."""
+    await store.private(dm(ADA), True, ADA)
+    turn = await driver.turn(ADA, "hello")
+    await store.begin(incoming_of(turn, "hello", private(ADA)), "m")
+    await sql("update thread set last_at = now() - interval '13 hours'")
+    await other.execute("select from turn for no key update")
+    await store.sweep_private(12)
+    assert await sql("select id from session where private and ended_at is not null") == []
+    await other.commit()
+    await store.sweep_private(12)
+    assert await sql("select stop_asked from turn") == [(True,)]
+
+
 @pytest.mark.parametrize("call", ["relay_control", "relay_preference_control"])
 async def test_an_answer_teaches_while_a_switch_of_its_thread_waits(
     driver: TurnDriver, sql: Sql, other: Other, call: str
@@ -385,7 +433,7 @@ async def test_a_reaction_to_an_answer_that_told_of_preferences_is_stored_while_
         await other.execute("select from message where text = 'Yes.' for no key update")
 
 
-@pytest.mark.parametrize("replaced", ["by a job", "again", "discarded"])
+@pytest.mark.parametrize("replaced", ["by a job", "again", "discarded", "with a reason"])
 async def test_an_act_is_erased_while_what_it_taught_waits_to_be_stored(
     driver: TurnDriver, store: Store, sql: Sql, other: Other, replaced: str
 ) -> None:
@@ -406,10 +454,26 @@ async def test_an_act_is_erased_while_what_it_taught_waits_to_be_stored(
             call = store.store_observations(job, result)
         case "again":
             call = store.replace_observations(act, result)
+        case "with a reason":
+            await sql("update feedback set kind = 'compare', value = '{\"chose\": \"a\"}', at = now()")
+            call = sql("select relay_choice_reason(%s, %s, %s, 'shorter')", ADAS, ADA, done.turn.turn_id)
         case _:
             call = store.decide_observations(private(ADA), ADA, False)
     async with waiting(other, call):
         await other.execute("select relay.erase_feedback(%s, array[%s]::bigint[])", (done.context.space_id, act))
+
+
+async def test_an_act_that_was_kept_meanwhile_is_not_discarded(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    done = await driver.exchange(ADA, "hello")
+    about = {"kind": "tag", "about": {"turn_id": done.turn.turn_id}, "source": "command", "value": {"tags": ["puns"]}}
+    await store.feedback(dm(ADA), ADA, about | {"observations": [SEEN]})
+    await sql("update observation set pending = true")
+    await other.execute("select relay_decide_observations(%s, %s, true)", (ADAS, ADA))
+    async with waiting(other, store.decide_observations(private(ADA), ADA, False)):
+        pass
+    assert await sql("select kept, withdrawn_at from feedback") == [(True, None)]
 
 
 @pytest.mark.parametrize(

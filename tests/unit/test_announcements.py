@@ -152,8 +152,10 @@ async def test_changes_that_are_open_stay_open_below_the_line() -> None:
         [{"text": "↩ Undo: lives in Bern", "callback_data": "d:2:u"}],
         [{"text": "‹ Close", "callback_data": "c:7"}],
     ]
-    before = {"chat_id": GROUP, "text": "Hi!\n\n🧠 Learned: lives in Bern", "reply_markup": {"inline_keyboard": rows}}
-    await told(FakeStore(replace(DUE, changes=(earlier, CHANGE), before=before)), telegram)
+    before = {"chat_id": GROUP, "text": "Hi!\n\n🧠 Learned: lives in Bern"}
+    assert DUE.shown is not None
+    shown = replace(DUE.shown, request=before | {"reply_markup": {"inline_keyboard": rows}})
+    await told(FakeStore(replace(DUE, changes=(earlier, CHANGE), before=before, shown=shown)), telegram)
     (edit,) = [given for name, given in telegram.calls if name == "editMessageText"]
     labels = [one["text"] for row in edit["reply_markup"]["inline_keyboard"] for one in row]
     assert labels == ["↩ Undo: lives in Bern", "✎ Edit", "↩ Undo: likes tea", "✎ Edit", "‹ Close"]

@@ -364,6 +364,20 @@ def test_a_damaged_file_in_an_archive_is_named_and_the_others_are_read(method: i
     assert found["note"] == "I couldn't unpack b.txt."
 
 
+@pytest.mark.parametrize(
+    ("damaged", "names"), [(2, "0.txt and 1.txt"), (3, "0.txt, 1.txt and 2.txt"), (5, "0.txt, 1.txt, 2.txt and 2 more")]
+)
+def test_damaged_files_in_an_archive_are_named_as_a_list(damaged: int, names: str) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as made:
+        for number in range(6):
+            made.writestr(f"{number}.txt", f"{number} is here")
+    content = archive.getvalue()
+    for number in range(damaged):
+        content = content.replace(f"{number} is here".encode(), f"{number} is gone".encode())
+    assert told(content, "things.zip")["note"] == f"I couldn't unpack {names}."
+
+
 def test_an_archive_made_on_a_mac_shows_its_names_and_no_files_of_its_own() -> None:
     content = papers.packed({"Kuxxndigung.txt": "alpha", "__MACOSX/._Kuxxndigung.txt": b"\0\5\x16\7"})
     found = told(content.replace(b"uxx", "u\u0308".encode()))

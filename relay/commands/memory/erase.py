@@ -12,6 +12,7 @@ from relay.commands.registry import admins_only
 from relay.core.errors import CommandRefused, NotAllowed, NotFound, WrongArgument, require_found
 from relay.core.frozen import frozen
 from relay.core.limits import ERASE_LETTERS
+from relay.core.text import join_names
 from relay.memory.erasure import finish_erasure, remove_files
 from relay.memory.intents import is_long_enough
 from relay.memory.rows.upkeep.erasure import ErasePreview, ErasureStep
@@ -77,7 +78,7 @@ async def preview_erasure(ctx: CommandContext, what: EraseQuery) -> ErasePreview
 
 def name_spellings(spellings: Sequence[str]) -> str:
     """Says which other spellings there are, and how to erase one of them."""
-    named = " and ".join(filter(None, [", ".join(f"“{one}”" for one in spellings[:-1]), f"“{spellings[-1]}”"]))
+    named = join_names([f"“{one}”" for one in spellings])
     return f"There is also {named}: /forget --erase {spellings[0]}"
 
 

@@ -176,16 +176,24 @@ def former_lines(changes: Sequence[MemoryChange]) -> list[tuple[re.Pattern[str],
 
 
 def current_rows(
-    changes: Sequence[MemoryChange], turn_id: int, shown: Rows, keeps: bool | None = None
+    changes: Sequence[MemoryChange], turn_id: int, shown: Rows, keeps: bool | None = None, opened: bool | None = None
 ) -> list[list[Button]]:
-    """Returns the buttons of a message that shows a turn's changes, open or closed as before. `keeps`: whether it has
-    ◆ while closed; None: as before."""
-    kinds = [decode(one.callback_data or NOTHING) for row in shown for one in row]
-    opened = any(isinstance(one, CloseChanges) for one in kinds)
-    if keeps is None:
-        keeps = any(isinstance(one, KeepAnswer) for one in kinds)
+    """Returns the buttons of a message that shows a turn's changes. `keeps`: whether it has ◆ while closed; None: as
+    before; `opened`: likewise, whether it is open."""
+    opened = is_open(shown) if opened is None else opened
+    keeps = has_button(shown, KeepAnswer) if keeps is None else keeps
     rest = [one for one in changes if not asks_which(one, changes)]
     return [*choice_rows(changes), *changes_keyboard(rest, turn_id, opened, keeps), *other_rows(shown)]
+
+
+def is_open(shown: Rows) -> bool:
+    """Tests whether a message shows the buttons of each change."""
+    return has_button(shown, CloseChanges)
+
+
+def has_button(shown: Rows, kind: type[Callback]) -> bool:
+    """Tests whether a message has a button of a kind."""
+    return any(isinstance(decode(one.callback_data or NOTHING), kind) for row in shown for one in row)
 
 
 def changes_keyboard(

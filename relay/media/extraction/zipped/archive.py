@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 from zipfile import ZipInfo
 
-from relay.core.text import pluralize, shorten
+from relay.core.text import join_names, pluralize, shorten
 from relay.media.extraction import file_types
 from relay.media.extraction.failure import Unusable
 from relay.media.extraction.text import decode
@@ -61,7 +61,7 @@ def read(package: Package) -> dict[str, Any]:
     notes = [LOCKED] if locked else [SKIPPED.format(others=pluralize(others, "other file"))] if others else []
     if failed:
         more = [f"{len(failed) - NAMED:,} more"] if len(failed) > NAMED else []
-        notes.append(FAILED.format(names=", ".join(failed[:NAMED] + more)))
+        notes.append(FAILED.format(names=join_names(failed[:NAMED] + more)))
     if cut:
         notes.append(CUT)
     return {"kind": "archive", "text": "\n\n".join(told), "note": " ".join(notes)}

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from relay.core.frozen import frozen
-from relay.core.text import pluralize
+from relay.core.text import join_names, pluralize
 
 First = Annotated[int, Field(alias="from")]
 
@@ -73,7 +73,7 @@ class Since:
             for number, what in ((self.messages, "message"), (self.changes, "change"), (self.markers, "marker"))
             if number
         ]
-        return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+        return join_names(parts)
 
 
 @frozen(kw_only=True)

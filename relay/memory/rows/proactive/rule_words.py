@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from relay.core.text import pluralize
+from relay.core.text import join_names, pluralize
 
 UNITS = {"MINUTELY": "minute", "HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
 DAYS = {"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday",
@@ -34,7 +34,7 @@ def say_rule(rule: str, start: datetime, zone: str = "") -> str:
         hourly = parts["FREQ"] == "HOURLY" and parts.get("INTERVAL", "1") == "1"
         clock = say_hours(hours, start.minute if hourly else None)
     else:
-        clock = f" at {join([f'{hour}:{start:%M}' for hour in hours or [start.hour]])}"
+        clock = f" at {join_names([f'{hour}:{start:%M}' for hour in hours or [start.hour]])}"
     said += f"{clock} ({zone})" if clock and zone else clock
     return said + end
 
@@ -48,7 +48,7 @@ def say_hours(hours: list[int], minute: int | None) -> str:
         end = first + len(hours) - 1
         last = f"{end % 24 + 1}:00" if minute is None else f"{end % 24}:{minute:02}"
         return f" from {first}:{minute or 0:02} to {last}"
-    return f" in the hours from {join([f'{hour}:00' for hour in hours])}"
+    return f" in the hours from {join_names([f'{hour}:00' for hour in hours])}"
 
 
 def say_end(until: str, start: datetime, hours: list[int], often: bool) -> str:
@@ -73,14 +73,14 @@ def say_step(parts: Mapping[str, str], start: datetime) -> str:
         return f"every {days}{month}".replace("weekdays", "weekday")
     dates = parts.get("BYMONTHDAY", "-")
     if month and "-" not in dates and parts["FREQ"] == "YEARLY" and not parts.keys() & {"BYDAY", "BYSETPOS"}:
-        return f"{every} on {join(dates.split(','))}{month.removeprefix(' in')}"  # 24 December
+        return f"{every} on {join_names(dates.split(','))}{month.removeprefix(' in')}"  # 24 December
     return every + (f" on {days}" if days else "") + month
 
 
 def say_months(parts: Mapping[str, str]) -> str:
     """Says the months that a rule chooses, unless they are said with the days."""
     months = [f"{datetime(2000, int(month), 1):%B}" for month in parts.get("BYMONTH", "").split(",") if month]
-    return f" in {join(months)}" if months else ""
+    return f" in {join_names(months)}" if months else ""
 
 
 def say_days(parts: Mapping[str, str], start: datetime) -> str:
@@ -88,15 +88,16 @@ def say_days(parts: Mapping[str, str], start: datetime) -> str:
     numbers = [day for day in parts.get("BYMONTHDAY", "").split(",") if day]
     places = [place for place in parts.get("BYSETPOS", "").split(",") if place]
     if "BYDAY" in parts:
-        names = "weekdays" if parts["BYDAY"] == WORKDAYS else join([say_day(day) for day in parts["BYDAY"].split(",")])
+        days = parts["BYDAY"]
+        names = "weekdays" if days == WORKDAYS else join_names([say_day(day) for day in days.split(",")])
         if places:
-            names = f"the {join([say_place(place) for place in places])} {names.removesuffix('s')}"
-        return names + (f" that is the {join([ordinal(day) for day in numbers])}" if numbers else "")
+            names = f"the {join_names([say_place(place) for place in places])} {names.removesuffix('s')}"
+        return names + (f" that is the {join_names([ordinal(day) for day in numbers])}" if numbers else "")
     if places == ["-1"] and numbers and numbers[-1] in ("29", "30", "31"):
         return f"the {ordinal(numbers[-1])} (or the last day)"
     if numbers:
-        chosen = "the " + join([ordinal(day) for day in numbers])
-        return f"the {join([say_place(place) for place in places])} of {chosen}" if places else chosen
+        chosen = "the " + join_names([ordinal(day) for day in numbers])
+        return f"the {join_names([say_place(place) for place in places])} of {chosen}" if places else chosen
     if parts["FREQ"] == "YEARLY" and "BYMONTH" not in parts:
         return f"{start.day} {start:%B}"
     return {"MONTHLY": f"the {ordinal(str(start.day))}", "YEARLY": f"the {ordinal(str(start.day))}",
@@ -123,8 +124,3 @@ def ordinal(number: str) -> str:
         return f"{say_place(number)} day"
     ending = "th" if number in ("11", "12", "13") else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1], "th")
     return f"{number}{ending}"
-
-
-def join(names: list[str]) -> str:
-    """Joins names: Monday, Tuesday and Friday."""
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

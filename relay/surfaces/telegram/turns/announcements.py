@@ -23,6 +23,7 @@ from relay.surfaces.chat.changes import (
     asks_which,
     current_rows,
     former_lines,
+    is_open,
     make_closed_row,
     memory_line,
     other_rows,
@@ -200,7 +201,8 @@ def with_line(due: Announcement) -> Request | None:
         return None
     shown = [one for one in due.changes if asks_which(one, due.changes) or one in told or is_shown(one, text)]
     before_rows = buttons_in(due.before.get("reply_markup"))
-    rows = [*current_rows(shown, due.turn_id, before_rows, due.keeps), *offer_rows(told)]
+    opened = is_open(buttons_in(due.shown.request.get("reply_markup"))) if due.shown else None
+    rows = [*current_rows(shown, due.turn_id, before_rows, due.keeps, opened), *offer_rows(told)]
     return {**before, "text": text, "reply_markup": inline_keyboard(rows)}
 
 
