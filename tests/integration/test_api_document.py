@@ -158,20 +158,46 @@ def test_the_document_says_how_long_texts_can_be() -> None:
         assert [one["maxLength"] for one in schema.get("anyOf", [schema]) if "maxLength" in one] == [length], path
 
 
-async def test_texts_of_the_lengths_in_the_document_are_taken_and_longer_ones_refused(
+def test_the_document_says_what_else_limits_a_text() -> None:
+    models = {model.__name__: model for model in inputs()}
+    for name, words in (
+        ("MemoryEdit", "any other memory 500"),
+        ("Merge", "any other memory 500"),
+        ("ReminderEdit", "it can't be empty"),
+    ):
+        schema = models[name].model_json_schema()["properties"]["text"]
+        assert words in schema.get("anyOf", [schema])[0]["description"], name
+
+
+async def test_the_command_measures_a_text_after_cleaning_it_and_says_what_is_too_long(
     driver: TurnDriver, store: Store
 ) -> None:
+    await driver.teach(ADA, "Likes tea")
     async with open_api(store) as api:
-        for path, given, long in (
-            ("memories", {"text": "x" * FACT_LENGTH}, "text"),
-            ("preferences", {"polarity": "prefer", "pattern": "x" * PATTERN_LENGTH}, "pattern"),
-            ("preferences/signals", {"kind": "said", "words": "avoid" + " " * (BETTER_LENGTH - 10) + "jokes"}, "words"),
-            ("reminders/intents", {"about": "x" * INTENT_WORDS_LENGTH, "text": "y" * REMINDER_LENGTH}, "about"),
+        [memory] = (await api.get("/api/memories")).json()["memories"]
+        pattern = {"polarity": "prefer", "pattern": "x" * PATTERN_LENGTH}
+        said = {"kind": "said", "words": "avoid jokes" + " " * BETTER_LENGTH}
+        intent = {"about": "x" * INTENT_WORDS_LENGTH, "text": "y" * REMINDER_LENGTH}
+        for method, path, body in (
+            ("POST", "memories", {"text": "x" * FACT_LENGTH}),
+            ("POST", "memories", {"text": "y" * FACT_LENGTH + " \n"}),
+            ("PATCH", f"memories/{memory['id']}", {"text": "Likes green tea" + " " * LEARNING_LENGTH}),
+            ("POST", "preferences", pattern),
+            ("POST", "preferences", pattern | {"pattern": f"please {'y' * (PATTERN_LENGTH - 2)}"}),
+            ("POST", "preferences", pattern | {"pattern": f"short answers{'!' * PATTERN_LENGTH}"}),
+            ("POST", "preferences/signals", said),
+            ("POST", "reminders/intents", intent),
         ):
-            assert (await api.post(f"/api/{path}", json=given)).status_code == 201, path
-            more = given | {long: given[long] + "x"}
-            said = f"That is too long. {long} has {len(more[long])} characters and can have {len(given[long])}."
-            await refused(api.post(f"/api/{path}", json=more), 422, "out_of_range", said)
+            answer = await api.request(method, f"/api/{path}", json=body)
+            assert answer.is_success, (path, body, answer.text)
+        refine = {"kind": "refine", "turnId": "1", "words": "x" * (BETTER_LENGTH + 1)}
+        for path, body, code, sentence in (
+            ("memories", {"text": "x" * 501}, "out_of_range", "That's 501 characters; a fact can have at most 500."),
+            ("preferences", pattern | {"pattern": "x" * 61}, "refused", "in words: 3 to 60 letters"),
+            ("preferences/signals", refine, "refused", "That's 20,001 characters; I read at most 20,000."),
+            ("reminders/intents", intent | {"about": "x" * 101}, "out_of_range", "The words can have 100 characters"),
+        ):
+            await refused(api.post(f"/api/{path}", json=body), 422, code, sentence)
         reasons = {"kind": "compare", "turnId": "1", "over": "2", "dimensions": [*DIMENSIONS, "tone"]}
         await refused(api.post("/api/preferences/signals", json=reasons), 422, "out_of_range", "dimensions: ")
 

@@ -205,6 +205,22 @@ async def test_a_session_that_cannot_be_composed_is_named_as_it_was_asked_for(
         assert asked in (await fails(answer, 404, "unknown"))["detail"]
 
 
+async def test_the_name_of_a_composition_is_measured_without_the_spaces_around_it(
+    api: httpx.AsyncClient, past: LongSession
+) -> None:
+    path = (await api.get("/api/memory/projects")).json()["projects"][0]["projectId"]
+    body = {"name": "a" * 64 + " ", "components": [{"sessionId": str(past.id)}], "preview": True}
+    made = await api.post(f"/api/memory/projects/{path}/compositions", json=body)
+    assert made.status_code == 200, made.text
+    longer = await api.post(f"/api/memory/projects/{path}/compositions", json=body | {"name": "a" * 65})
+    assert "A name has up to 64 letters" in (await fails(longer, 422, "out_of_range"))["detail"]
+
+
+async def test_a_name_in_an_address_that_is_too_long_is_malformed(api: httpx.AsyncClient, past: LongSession) -> None:
+    path = f"/api/memory/sessions/{past.id}/versions/{'v' * 65}"
+    await fails(await api.get(path), 400, "malformed")
+
+
 async def test_a_session_is_linked_to_another_project(
     api: httpx.AsyncClient, stranger: httpx.AsyncClient, past: LongSession, sql: Sql
 ) -> None:

@@ -142,9 +142,6 @@ def add_handlers(app: FastAPI) -> None:
         said = first["msg"].removeprefix("Value error, ")
         if first["type"] == "literal_error":
             said = said.replace("True", "true").replace("False", "false")  # as JSON writes them
-        if first["type"] == "string_too_long":
-            long = f"{where} has {len(first['input'])} characters and can have {first['ctx']['max_length']}"
-            return problem(422, "out_of_range", f"That is too long. {long}.")
         detail = f"{where}: {said}." if where else f"{said}."
         return problem(400 if malformed else 422, "malformed" if malformed else "out_of_range", detail)
 

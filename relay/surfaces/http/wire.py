@@ -81,6 +81,13 @@ def _read_whole(given: object) -> object:
 
 WHOLE = BeforeValidator(_read_whole)
 """For a strict `int` in a body."""
+
+
+def up_to(length: int) -> Any:
+    """Says in the document how long a text can be. The command checks that, after cleaning the text."""
+    return Field(json_schema_extra={"maxLength": length})
+
+
 IDS = ("id", "persona", "promoted_by", "replaced", "replaced_by", "summary")
 """Fields with ids, besides those that end with `_id`."""
 LOCAL = ("start_at",)

@@ -18,21 +18,21 @@ from relay.memory.rows.controls import Controls
 from relay.memory.rows.memories import MemoryFilter, MemoryPage
 from relay.surfaces.http.api.paging import Page, Space, extended
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import ID, Flag, GivenId, GivenTime, WireInput, Yes, wire
+from relay.surfaces.http.wire import ID, Flag, GivenId, GivenTime, WireInput, Yes, up_to, wire
 
 router = APIRouter(prefix="/memories", tags=["memories"], route_class=WritingRoute)
 State = Literal["active", "pending", "unconfirmed", "pinned", "past"]
 MemoryId = Annotated[GivenId, Path(alias="memoryId")]
 KINDS = Literal["fact", "preference", "decision", "event", "person", "goal", "feeling", "learning"]
 
-Wording = Annotated[str, Field(max_length=LEARNING_LENGTH)]
-"""The text of a memory; that of a fact is shorter."""
+LENGTHS = f"A learning can have {LEARNING_LENGTH:,} characters, any other memory {FACT_LENGTH}."
+Wording = Annotated[str, up_to(LEARNING_LENGTH), Field(description=LENGTHS)]
 
 
 class NewMemory(WireInput):
     """A fact to remember, in the person's own words."""
 
-    text: Annotated[str, Field(max_length=FACT_LENGTH)]
+    text: Annotated[str, up_to(FACT_LENGTH)]
 
 
 class MemoryEdit(WireInput):

@@ -15,7 +15,7 @@ from relay.core.limits import FORGOTTEN_AT_ONCE, PATTERN_LENGTH
 from relay.memory.rows.turns.preferences import FeedbackResult, Preferences, PreferenceSource
 from relay.surfaces.http.api.contexts.names import ProjectId, in_project
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute
-from relay.surfaces.http.wire import WHOLE, Flag, GivenId, GivenTime, WireInput, WireModel, wire
+from relay.surfaces.http.wire import WHOLE, Flag, GivenId, GivenTime, WireInput, WireModel, up_to, wire
 
 router = APIRouter(prefix="/preferences", tags=["preferences"], route_class=WritingRoute)
 PreferenceId = Annotated[GivenId, Path(alias="preferenceId")]
@@ -25,7 +25,7 @@ class Statement(WireInput):
     """What answers should do, or avoid."""
 
     polarity: Literal["prefer", "avoid"]
-    pattern: Annotated[str, Field(max_length=PATTERN_LENGTH)]
+    pattern: Annotated[str, up_to(PATTERN_LENGTH)]
 
 
 class GivenSignal(WireInput):
@@ -36,7 +36,7 @@ class GivenSignal(WireInput):
     """The answer's turn. For compare, the chosen one; for revert, the one brought back."""
     up: Flag = True
     """thumbs: approval; said: prefer."""
-    words: Annotated[str, Field(max_length=BETTER_LENGTH)] = ""
+    words: Annotated[str, up_to(BETTER_LENGTH)] = ""
     """tag: up to three, separated by commas; said: one; refine: the person's own version."""
     over: GivenId | None = None
     """compare, revert: the turn of the other answer."""

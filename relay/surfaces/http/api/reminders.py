@@ -17,13 +17,14 @@ from relay.core.limits import INTENT_WORDS_LENGTH, PHRASE_LENGTH, REMINDER_LENGT
 from relay.memory.rows.proactive.reminders import Intent, OpenedReminder, Reminder, ReminderPage
 from relay.surfaces.http.api.paging import Page, extended
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, reading_calendar
-from relay.surfaces.http.wire import Flag, GivenId, No, WireInput, WireModel, wire
+from relay.surfaces.http.wire import Flag, GivenId, No, WireInput, WireModel, up_to, wire
 
 router = APIRouter(prefix="/reminders", tags=["reminders"], route_class=WritingRoute)
 ReminderId = Annotated[GivenId, Path(alias="reminderId")]
 IntentId = Annotated[GivenId, Path(alias="intentId")]
 feed = APIRouter(prefix="/calendar", tags=["reminders"])
 PhraseText = Annotated[str, Field(max_length=PHRASE_LENGTH)]
+OTHER = "Another time, another text, or both, such as friday 9:00 bins; it can't be empty. Another time ends a pause."
 
 
 class Phrase(WireInput):
@@ -35,8 +36,7 @@ class Phrase(WireInput):
 class ReminderEdit(WireInput):
     """What to change of a reminder."""
 
-    text: PhraseText | None = None
-    """Another time, another text, or both: friday 9:00 bins. Another time ends a pause."""
+    text: Annotated[PhraseText, Field(description=OTHER)] | None = None
     paused: Flag | None = None
     deleted: No | None = None
     """false: brings it back. `DELETE` deletes it."""
@@ -53,8 +53,8 @@ class Holding(WireInput):
 class NewIntent(WireInput):
     """Words, and what to remind of when the person mentions them."""
 
-    about: Annotated[str, Field(max_length=INTENT_WORDS_LENGTH)]
-    text: Annotated[str, Field(max_length=REMINDER_LENGTH)]
+    about: Annotated[str, up_to(INTENT_WORDS_LENGTH)]
+    text: Annotated[str, up_to(REMINDER_LENGTH)]
 
 
 class IntentEdit(WireInput):

@@ -27,7 +27,7 @@ from relay.surfaces.http.api.contexts.records import CompositionLine, Compositio
 from relay.surfaces.http.api.contexts.versions import CompressionSettings
 from relay.surfaces.http.api.paging import Page, paged
 from relay.surfaces.http.caller import Reading, Writing, WritingRoute, begin_writing
-from relay.surfaces.http.wire import WHOLE, Flag, Id, WireInput, WireModel, source
+from relay.surfaces.http.wire import WHOLE, Flag, Id, WireInput, WireModel, source, up_to
 
 router = APIRouter(prefix="/memory", tags=["compositions"], route_class=WritingRoute)
 
@@ -54,7 +54,7 @@ class CompositionAsked(WireInput):
     """Sessions to compose, in this order. `replaces`: the composition to make again. `preview`: only returns a
     preview."""
 
-    name: Annotated[str, Field(max_length=COMPOSITION_NAME_LENGTH)]
+    name: Annotated[str, up_to(COMPOSITION_NAME_LENGTH)]
     components: Annotated[list[ComponentAsked], Field(min_length=1, max_length=COMPOSED_PARTS)]
     total_token_budget: Budget = COMPOSED_BUDGET
     strategy: Literal["equal", "recency", "proportional"] = "equal"
