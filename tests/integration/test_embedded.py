@@ -391,6 +391,37 @@ async def test_a_restart_that_waits_for_another_processs_start_can_be_stopped(da
     assert not _processes_in(data_dir)
 
 
+async def test_a_start_that_gives_up_stops_a_server_that_its_last_user_has_left(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, ours = EmbeddedPostgres(data_dir), EmbeddedPostgres(data_dir)
+    await theirs.start()
+    monkeypatch.setattr(embedded, "PATIENCE", 1.5)
+    monkeypatch.setattr(embedded, "LEAVING", 0.1)
+    monkeypatch.setattr(ours._cluster, "accepts", lambda: False)
+    starting = asyncio.create_task(ours.start())
+    await asyncio.sleep(0.2)
+    await theirs.stop()
+    assert _processes_in(data_dir)
+    with pytest.raises(DatabaseUnavailable, match="does not answer"):
+        await starting
+    assert not _processes_in(data_dir)
+
+
+async def test_a_shutdown_that_fails_is_an_error(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise DatabaseUnavailable("It can't be stopped.")
+
+    server = EmbeddedPostgres(data_dir)
+    await server.start()
+    with monkeypatch.context() as broken:
+        broken.setattr(server, "_shut_down", refused)
+        with pytest.raises(DatabaseUnavailable, match="can't be stopped"):
+            await server.stop()
+    await server.start()
+    await server.stop()
+
+
 @pytest.mark.parametrize("name", sampled(["long" * 30, "with, a comma", 'it\'s "quoted" $HOME\\ 50% ünïcode'], 3, 2))
 async def test_any_directory_name_works(data_dir: Path, name: str) -> None:
     server = EmbeddedPostgres(data_dir / name)

@@ -131,9 +131,13 @@ class Cluster:
         except OSError:
             return False
 
+    def is_starting(self) -> bool:
+        """Returns whether the server is starting or recovering."""
+        return self._status() == "starting"
+
     def accepts(self) -> bool:
         """Returns whether the server is ready and takes our password. Raises DatabaseError if it never will."""
-        if (self._postmaster() + [""] * 8)[7].strip() != "ready":
+        if self._status() != "ready":
             return False  # connecting to a starting server would only fill its log
         import psycopg  # slow to import, and not needed while a new cluster is created
 
@@ -253,6 +257,9 @@ class Cluster:
             return (self.path / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             return []
+
+    def _status(self) -> str:
+        return (self._postmaster() + [""] * 8)[7].strip()
 
     def _socket_directory(self) -> Path:
         """Returns the socket's directory: the private cluster. If that path is too long (or libpq would read it as a

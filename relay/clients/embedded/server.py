@@ -82,7 +82,12 @@ class EmbeddedPostgres:
                 make_data_dir(self._data_dir)
                 with self._transition():
                     self._users = joined or self._join()
-                    self._ensure_served()
+                    try:
+                        self._ensure_served()
+                    except (DatabaseError, OSError):
+                        if not joined:
+                            self._abandon(self._users)
+                        raise
                     return self._cluster.url()
             except (DatabaseError, SettingsError, OSError) as error:
                 if not joined and self._users:
@@ -102,7 +107,7 @@ class EmbeddedPostgres:
                 with self._transition(leaving=True):
                     if self._users.acquire():
                         self._shut_down()
-            except DatabaseUnavailable:
+            except _Occupied:
                 pass  # another process is starting the server; it stops it when it leaves
             except OSError as error:
                 raise self._explain(error) from error
@@ -121,7 +126,7 @@ class EmbeddedPostgres:
             deadline = time.monotonic() + (LEAVING if leaving else PATIENCE + FAST_STOP)
             while not lock.acquire():
                 if time.monotonic() > deadline or (self._leaving and not leaving):
-                    raise DatabaseUnavailable(
+                    raise _Occupied(
                         f"Another Relay process has been starting or stopping the database in {self._data_dir} for "
                         f"more than a minute. See {self._cluster.log}"
                     )
@@ -179,6 +184,12 @@ class EmbeddedPostgres:
         finally:
             lock.close()  # not unlocked: the processes that inherited it keep the lock
 
+    def _abandon(self, users: _FileLock) -> None:
+        """Stops a server that we could not use and nobody else uses. One that recovers goes on: it would otherwise
+        begin again at every attempt."""
+        if users.acquire() and not self._cluster.is_starting():
+            self._shut_down()
+
     def _shut_down(self) -> None:
         """Stops the server, even if the next start must recover, and waits until its processes are gone."""
         if not self._cluster.is_served():  # dead, or in another container, whose process ids mean nothing here
@@ -204,6 +215,10 @@ class EmbeddedPostgres:
                 "those files with chown."
             )
         return DatabaseUnavailable(f"The database cannot use {place}: {error.strerror}. Its log: {self._cluster.log}")
+
+
+class _Occupied(DatabaseUnavailable):
+    """Another process is starting or stopping the server."""
 
 
 class _FileLock:
