@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -74,7 +75,7 @@ def say_if_slow(sentence: str) -> Iterator[None]:
 
 
 def _describe_wait(settings: Settings) -> str:
-    if is_embedded(settings) and not (settings.data_dir / "postgres").exists():
+    if is_embedded(settings) and not os.path.exists(settings.data_dir / "postgres"):
         return f"Creating {place(settings)}, for up to a minute."
     said = f"Waiting for {place(settings)}, for up to a minute."
     recovers = " After a crash, or if Relay was killed, it first recovers what had been stored."

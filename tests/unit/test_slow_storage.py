@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +13,9 @@ from typing import Any
 
 import pytest
 
+import relay.clients.postgres.database  # noqa: F401 — a user who can't read it imports it otherwise
 from relay.clients.embedded.server import EmbeddedPostgres
+from relay.core.errors import SettingsError
 from relay.core.settings import load
 from relay.runtime import storage
 from relay.surfaces.cli.terminal.desk import WAITING, Desk
@@ -49,6 +53,20 @@ async def test_a_first_start_says_that_it_creates_the_database(
     opening = asyncio.create_task(storage.open_storage(load(RELAY_DATA_DIR=str(tmp_path))).__aenter__())
     said = await first_words(opening, capsys)
     assert said == f"relay: Creating the embedded database in {tmp_path}, for up to a minute.\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no other user")
+async def test_a_directory_that_may_not_be_read_is_one_sentence(tmp_path: Path) -> None:
+    settings = load(RELAY_DATA_DIR=str(tmp_path))
+    user = os.geteuid()
+    os.chmod(tmp_path, 0)
+    os.seteuid(user or 65534)  # root may read everything
+    try:
+        with pytest.raises(SettingsError, match="Relay cannot write in"):
+            await storage.open_storage(settings).__aenter__()
+    finally:
+        os.seteuid(user)
+        os.chmod(tmp_path, 0o700)
 
 
 async def test_a_command_in_the_terminal_says_that_it_waits_for_the_database(
