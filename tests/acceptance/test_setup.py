@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
+import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
+import pexpect
 import pytest
 from dotenv import dotenv_values
 
@@ -112,6 +115,22 @@ async def test_closing_the_terminal_stops_the_bot_and_its_database(
     await tg.wait_for(lambda: not person.child.isalive(), 60)
     assert person.child.exitstatus == 0
     assert "database system is shut down" in (folder / "data" / "postgres.log").read_text()
+
+
+@pytest.mark.parametrize("checking", [False, True])
+async def test_sigterm_leaves_a_terminal_that_shows_what_is_typed(start: Start, folder: Path, checking: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        person = start("setup", TELEGRAM_API_URL=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        await person.sees(PASTE)
+        if checking:
+            person.child.sendline(TOKEN)
+            await asyncio.to_thread(silent.accept)
+        assert person.child.waitnoecho(10)
+        person.child.kill(signal.SIGTERM)
+        await asyncio.to_thread(person.child.expect, pexpect.EOF)
+        assert person.child.getecho()
+        assert await person.ends() == 143
+    assert is_empty(folder)
 
 
 async def test_setup_leads_from_nothing_to_a_conversation(

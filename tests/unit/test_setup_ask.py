@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import sys
 import termios
 
@@ -46,6 +47,7 @@ def test_what_is_typed_during_a_check_is_neither_shown_nor_kept(monkeypatch: pyt
 
     def check(_: Sheet) -> str:
         os.write(person, b"sk-ant-secret\n")
+        select.select([terminal], [], [], 10)  # it arrives a moment later
         return "it works"
 
     with open(terminal) as keyboard:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,6 +35,21 @@ def read_line(prompt: str) -> str:
     return input().strip()
 
 
+@contextlib.contextmanager
+def end_on_sigterm() -> Iterator[None]:
+    """Makes SIGTERM raise `SystemExit`, so that the terminal is left as it was."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@end_on_sigterm()
 def read_hidden(prompt: str) -> str:
     """Reads a line without showing it. Raises `EOFError` on Ctrl-D."""
     return getpass(f"  {prompt}").strip()
@@ -50,11 +66,12 @@ def ignore_keyboard() -> Iterator[None]:
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     hidden = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
-    try:
-        termios.tcsetattr(keyboard, termios.TCSANOW, hidden)
-        yield
-    finally:
-        termios.tcsetattr(keyboard, termios.TCSAFLUSH, before)
+    with end_on_sigterm():
+        try:
+            termios.tcsetattr(keyboard, termios.TCSANOW, hidden)
+            yield
+        finally:
+            termios.tcsetattr(keyboard, termios.TCSAFLUSH, before)
 
 
 def show_choices(labels: Iterable[str]) -> None:
