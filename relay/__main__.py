@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import gc
 import io
 import os
 import sys
+from collections.abc import Iterator
 
 from relay.core.errors import RelayError, SettingsError, TokenRefused
 from relay.core.program import RELAY, drop_output, find_folder
@@ -15,6 +16,37 @@ ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 """What `relay setup` asks for first."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
+
+
+class OutputError(OSError):
+    """Standard output can't be written."""
+
+
+class Output(io.TextIOWrapper):
+    """Standard output. It goes nowhere once its reader has ended, or once it can't be written."""
+
+    def write(self, text: str) -> int:
+        """Writes text. Raises `OutputError`."""
+        if text != "":  # Click writes nothing to find out whether it can, and hides the error
+            with dropped_if_broken():
+                super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Writes what it still holds. Raises `OutputError`."""
+        with dropped_if_broken():
+            super().flush()
+
+
+@contextlib.contextmanager
+def dropped_if_broken() -> Iterator[None]:
+    """Drops the output if it can't be written, and raises `OutputError` unless its reader has ended."""
+    try:
+        yield
+    except OSError as error:
+        drop_output()
+        if not isinstance(error, BrokenPipeError):
+            raise OutputError(error.errno, error.strerror) from None
 
 
 def main() -> None:
@@ -28,8 +60,13 @@ def main() -> None:
             from relay.surfaces.cli.cli import cli
 
             cli()
-        finally:
-            write_out()
+        except SystemExit:  # so commands end, with success too
+            sys.stdout.flush()
+            raise
+        except BaseException:
+            with contextlib.suppress(OutputError):
+                sys.stdout.flush()
+            raise
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except RelayError as error:
@@ -38,20 +75,9 @@ def main() -> None:
         hint = f" Or run `{RELAY} setup`." if asks_for(error) else ""
         print(f"relay: {error_text(error)}{hint}", file=sys.stderr)
         sys.exit(exit_code(error))
-    except OSError as error:
-        if error.errno != errno.ENOSPC or error.filename is not None:
-            raise
-        drop_output()
+    except OutputError as error:
         print(f"relay: The output can't be written: {error.strerror}.", file=sys.stderr)
         sys.exit(1)
-
-
-def write_out() -> None:
-    """Writes what standard output still holds, or nowhere if its reader has ended."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        drop_output()
 
 
 def open_streams() -> None:
@@ -59,8 +85,10 @@ def open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
+    if isinstance(old := sys.stdout, io.TextIOWrapper):
+        encoding, lines, at_once = old.encoding, old.line_buffering, old.write_through
+        sys.stdout = Output(old.detach(), encoding, "replace", line_buffering=lines, write_through=at_once)
+        vars(sys)["__stdout__"] = sys.stdout  # its terminal tells the width
 
 
 def asks_for(error: RelayError) -> bool:

@@ -42,12 +42,47 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, words: str, unbuffered: str
     assert (code, said) == (1, "relay: The output can't be written: No space left on device.\n")
 
 
-def test_a_reader_that_has_ended_is_no_error() -> None:
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk that Linux has")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_does_not_hide_another_error(tmp_path: Path, unbuffered: str) -> None:
+    script = """
+import sys
+from relay import __main__ as program
+from relay.core.errors import SettingsError
+from relay.surfaces.cli import cli
+
+def fail():
+    try:
+        print("Some output.")
+    finally:
+        raise error
+
+cli.cli = fail
+error = SettingsError("RELAY_WEB is wrong.")
+if "other" in sys.argv:
+    error = OSError(28, "No space left on device")
+program.main()
+"""
+    shell = ["/bin/sh", "-c", 'exec "$@" >/dev/full', "sh", sys.executable, "-c", script]
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(shell, cwd=tmp_path, env=environment, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (2, b"relay: RELAY_WEB is wrong.\n")
+    done = subprocess.run(
+        [*shell, "other"], cwd=tmp_path, env=environment, capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert b"The output" not in done.stderr, "another file could not be written"
+    assert done.stderr.endswith(b"OSError: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize("words", [["version"], ["--help"], ["db", "sql"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_ended_is_no_error(words: list[str], unbuffered: str) -> None:
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [sys.executable, "-m", "relay", "version"],
-        stdout=write, stderr=subprocess.PIPE, timeout=60, check=False, env=os.environ | {"PYTHONUNBUFFERED": ""},
+        [sys.executable, "-m", "relay", *words], env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        stdout=write, stderr=subprocess.PIPE, timeout=60, check=False,
     )  # fmt: skip
     os.close(write)
     assert (done.returncode, done.stderr) == (0, b"")
