@@ -546,6 +546,84 @@ async def test_what_is_typed_is_there_when_one_comes_back(browser: Browser, orig
         await expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value("One fact")
 
 
+async def test_a_preference_that_was_not_added_is_there_with_its_side(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    liked = {"rows": [], "on": True, "waiting": 0, "waits": [], "pausedUntil": None, "here": "use"}
+    remember(api, 1)
+    api.answers |= {
+        "GET /preferences": [(200, liked)],
+        "POST /preferences": [(201, {"acts": [], "patterns": [{"polarity": -1, "pattern": "jokes"}]})],
+    }
+    async with opened(browser, origin, api, "#/preferences?link=once", ready=".segmented") as here:
+        page, field = here.page, here.page.get_by_label("In a few words")
+        await page.get_by_role("radio", name="Avoid").check()
+        await field.fill("jokes")
+        await here.go("/memory", ".row")
+        await here.go("/preferences", ".segmented")
+        await expect(field).to_have_value("jokes")
+        await expect(page.get_by_role("radio", name="Avoid")).to_be_checked()
+        await page.get_by_role("button", name="Add", exact=True).click()
+        await expect(field).to_have_value("")
+        await expect(page.get_by_role("radio", name="Avoid")).to_be_checked()
+        sent = [body for call, _, body in api.calls if call == "POST /preferences"]
+        assert sent == [{"polarity": "avoid", "pattern": "jokes"}]
+
+
+@pytest.mark.parametrize("saved", [True, False], ids=["saved", "refused"])
+@pytest.mark.parametrize(
+    ("path", "label", "words", "body"),
+    [
+        ("/reminders", "Remind me", "tomorrow 9:00 bread", {"id": "1", "nextAt": AT, "text": "bread"}),
+        (
+            "/preferences", "In a few words", "short answers",
+            {"acts": [], "patterns": [{"polarity": 1, "pattern": "short answers"}]},
+        ),
+    ],
+    ids=["reminder", "preference"],
+)  # fmt: skip
+async def test_what_is_being_saved_when_one_comes_back_is_typed_again_only_if_it_is_refused(
+    browser: Browser,
+    origin: str,
+    api: PlayedApi,
+    path: str,
+    label: str,
+    words: str,
+    body: Any,
+    saved: bool,
+) -> None:
+    liked = {"rows": [], "on": True, "waiting": 0, "waits": [], "pausedUntil": None, "here": "use"}
+    remember(api, 1)
+    api.answers |= {
+        "GET /reminders": [(200, {"reminders": [], "total": 0, "next": None})],
+        "GET /preferences": [(200, liked)],
+    }
+    back = asyncio.Event()
+
+    async def answer_late(route: Route) -> None:
+        if route.request.method == "POST":
+            await back.wait()
+            await route.fulfill(status=201 if saved else 500, json=body if saved else AWAY[1])
+        else:
+            await route.fallback()
+
+    async with opened(browser, origin, api, f"#{path}?link=once") as here:
+        page, field = here.page, here.page.get_by_label(label)
+        await page.route(f"**/api{path}", answer_late)
+        await field.fill(words)
+        async with page.expect_request(lambda request: request.method == "POST"):
+            await page.keyboard.press("Enter")
+        await here.go("/memory", ".row")
+        await page.evaluate("path => { location.hash = `#${path}` }", path)  # it reads again only after the answer
+        await expect(page.get_by_role("heading", level=1)).to_have_text(path[1:].capitalize())
+        back.set()
+        await expect(page.locator(".toast")).to_be_visible()
+        await expect(field).to_have_value("" if saved else words)
+        await here.go("/memory", ".row")
+        await here.go(path)
+        await expect(field).to_have_value("" if saved else words)
+
+
 SESSION = "/memory/sessions/7"
 MADE = {
     "versionId": "v001", "name": "v001_short", "outputTokens": 9, "outputMessages": 1, "compressionRatio": 3,

@@ -12,6 +12,8 @@
 //       [] only when the page is shown again
 //   const ask = useSpaced(act, 250, 1500)    ask(…) calls act(…) after 250 ms of quiet, once in 1500 ms: a person
 //       has 60 requests a minute. `keep`: a waiting call is made when the component goes, not dropped
+//   const [typed, type, send] = useDraft("note", { text: "" })        what is typed in a form stays when one leaves the
+//       page; `await send(() => post("/notes", typed), { text: "" })` shows the second once it is saved
 //   useShortcut("c", "Compress", open)       a key; it is listed under "?"
 //   const picked = useSelection()            picked.has(id) · toggle(id) · clear()
 
@@ -144,6 +146,36 @@ export function useSpaced(act, rest, gap, keep) {
       own.act(...given);
     }, Math.max(rest, own.last + gap - Date.now()));
   }, []);
+}
+
+const drafts = new Map();
+// By key: shows a value in the form that was drawn last.
+const shows = {};
+
+/** What is typed in a form, and not sent yet. A refused one is there again, unless there is a newer one. */
+export function useDraft(key, empty) {
+  const [typed, setTyped] = useState(drafts.get(key) || empty);
+  shows[key] = setTyped;
+  const type = (fields) => {
+    const now = { ...typed, ...fields };
+    drafts.set(key, now);
+    setTyped(now);
+  };
+  const send = async (run, left) => {
+    drafts.delete(key);
+    try {
+      const answer = await run();
+      if (!drafts.has(key)) setTyped(left);
+      return answer;
+    } catch (problem) {
+      if (!drafts.has(key)) {
+        drafts.set(key, typed);
+        shows[key](typed);
+      }
+      throw problem;
+    }
+  };
+  return [typed, type, send];
 }
 
 /** A shortcut from the moment the component is shown, even before the first paint. `key`: as in KeyboardEvent.key. */

@@ -1,10 +1,10 @@
 // How a person likes answers: what to prefer and avoid, what taught it, and the switches. One preference
 // (#/preferences/12) is below the list's component.
 
-import { html, useState } from "../lib/preact.js";
+import { html } from "../lib/preact.js";
 import { post, put, remove } from "../kit/api.js";
 import { ago, day, moment, plural } from "../kit/format.js";
-import { useEvents, useFetch } from "../kit/hooks.js";
+import { useDraft, useEvents, useFetch } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
 import { Badge, Button, Card, Empty, ErrorState, Facts, Loaded, Meter, Notice, Page, Row, Segmented, Select, Switch, Text, toast } from "../kit/ui.js";
 
@@ -62,25 +62,19 @@ function Listed({ found, reload }) {
 const Badges = ({ row, plain }) => html`${!plain && html`<${Badge} tone=${row.polarity > 0 ? "good" : "bad"}>${side(row)}</>`}
   <${Badge} tone=${{ high: "good", medium: "accent", low: "plain" }[row.level]}>${row.level}</>${row.here && html`<${Badge}>in one chat</>`}${row.new && html`<${Badge} tone="accent" icon="spark">new</>`}`;
 
-// What was typed and not added yet: it is there when one comes back.
-let draft = "";
-
 function Say({ then }) {
-  const [polarity, setPolarity] = useState("prefer");
-  const [pattern, setPattern] = useState(draft);
-  draft = pattern;
+  const [typed, type, send] = useDraft("preference", { polarity: "prefer", pattern: "" });
   const say = async () => {
-    const { acts, patterns } = await post("/preferences", { polarity, pattern });
+    const { acts, patterns } = await send(() => post("/preferences", typed), { ...typed, pattern: "" });
     const said = acts[0] || patterns[0];
-    if (draft === pattern) setPattern((draft = ""));
     toast(`From now on: ${said.polarity > 0 ? "" : "no "}${said.pattern}.`);
     then();
   };
   return html`<${Card} title="Say how you like answers">
     <form class="stack" onSubmit=${(event) => { event.preventDefault(); event.currentTarget.querySelector("button").click(); }}>
-      <${Segmented} label="What to do" hidden value=${polarity} onChange=${setPolarity} options=${[["prefer", "Prefer"], ["avoid", "Avoid"]]} />
-      <${Text} label="In a few words" hint="For example: short answers, metric units, exclamation marks" value=${pattern} onInput=${setPattern} maxlength="60" />
-      <div class="actions"><${Button} kind="primary" icon="add" disabled=${!pattern.trim()} onClick=${say}>Add</></div></form></>`;
+      <${Segmented} label="What to do" hidden value=${typed.polarity} onChange=${(polarity) => type({ polarity })} options=${[["prefer", "Prefer"], ["avoid", "Avoid"]]} />
+      <${Text} label="In a few words" hint="For example: short answers, metric units, exclamation marks" value=${typed.pattern} onInput=${(pattern) => type({ pattern })} maxlength="60" />
+      <div class="actions"><${Button} kind="primary" icon="add" disabled=${!typed.pattern.trim()} onClick=${say}>Add</></div></form></>`;
 }
 
 function Switches({ found, reload }) {

@@ -4,7 +4,7 @@
 import { html, useState } from "../lib/preact.js";
 import { patch, post, put, remove } from "../kit/api.js";
 import { ago, moment, time, weekday } from "../kit/format.js";
-import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
+import { useDraft, useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link } from "../kit/router.js";
 import { ask, Badge, Button, Card, confirm, Empty, Facts, List, Loaded, Notice, Page, Row, Text, toast } from "../kit/ui.js";
 
@@ -61,18 +61,13 @@ function Listed() {
   </>`;
 }
 
-// What was typed and not added yet: it is there when one comes back.
-let draft = "";
-
 function New({ then }) {
-  const [text, setText] = useState(draft);
-  draft = text;
+  const [typed, type, send] = useDraft("reminder", { text: "" });
   const [error, setError] = useState("");
   useShortcut("n", "New reminder", () => document.getElementById("new-reminder").querySelector("input").focus());
   const make = async () => {
     try {
-      const made = await post("/reminders", { text });
-      if (draft === text) setText((draft = ""));
+      const made = await send(() => post("/reminders", typed), { text: "" });
       setError("");
       toast(`I'll remind you ${moment(made.nextAt)}: ${made.text}`, { action: "Undo", run: async () => { await remove(`/reminders/${made.id}`); then(); } });
       then();
@@ -82,8 +77,8 @@ function New({ then }) {
       setError(problem.message);
     }
   };
-  const write = (now) => {
-    setText(now);
+  const write = (text) => {
+    type({ text });
     setError("");
   };
   const press = (event) => {
@@ -91,8 +86,8 @@ function New({ then }) {
     event.currentTarget.querySelector("button").click();
   };
   return html`<${Card}><form id="new-reminder" class="stack" onSubmit=${press}>
-    <${Text} label="Remind me" hint=${HINT} error=${error} value=${text} onInput=${write} enterkeyhint="done" />
-    <div class="actions"><${Button} kind="primary" icon="add" disabled=${!text.trim()} onClick=${make}>Add</></div></form></>`;
+    <${Text} label="Remind me" hint=${HINT} error=${error} value=${typed.text} onInput=${write} enterkeyhint="done" />
+    <div class="actions"><${Button} kind="primary" icon="add" disabled=${!typed.text.trim()} onClick=${make}>Add</></div></form></>`;
 }
 
 function Intents() {
