@@ -408,6 +408,21 @@ async def test_a_start_that_gives_up_stops_a_server_that_its_last_user_has_left(
     assert not _processes_in(data_dir)
 
 
+async def test_a_start_that_gives_up_lets_a_server_recover(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each attempt would otherwise begin again."""
+    server = EmbeddedPostgres(data_dir)
+    with monkeypatch.context() as slow:
+        slow.setattr(embedded, "PATIENCE", 0.2)
+        slow.setattr(server._cluster, "accepts", lambda: False)
+        slow.setattr(server._cluster, "is_starting", lambda: True)
+        with pytest.raises(DatabaseUnavailable, match="still recovering"):
+            await server.start()
+    recovering = _postmaster(data_dir)
+    await server.start()
+    assert _postmaster(data_dir) == recovering
+    await server.stop()
+
+
 async def test_a_shutdown_that_fails_is_an_error(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused() -> None:
         raise DatabaseUnavailable("It can't be stopped.")
