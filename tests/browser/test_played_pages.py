@@ -510,6 +510,23 @@ async def test_nothing_can_be_composed_before_there_is_a_conversation(
         await expect(here.page.locator(".page-head").get_by_role("button", name="Compose")).to_be_disabled()
 
 
+async def test_a_passage_that_is_found_shows_no_signs_of_bold_words(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    project = {"projectId": "p1", "displayName": "Private chat", "space": "private", "sessions": 1}
+    text = "**The \2Azores\3**: *nine* islands, 2 * 3 * 4 km, f(*args, **more)"
+    found = {"sessionId": "7", "messageId": "m1", "versionId": None, "at": AT, "snippet": text}
+    api.answers = {
+        "GET /memory/projects": [(200, {"projects": [project]})],
+        "GET /memory/search": [(200, {"results": [found], "total": 1, "next": None})],
+    }
+    async with opened(browser, origin, api, "#/sessions?link=once") as here:
+        await here.go("/sessions?q=Azores", ".row")
+        title = here.page.locator(".row-title")
+        await expect(title).to_have_text("The Azores: nine islands, 2 * 3 * 4 km, f(*args, **more)")
+        await expect(title.locator("mark")).to_have_text("Azores")
+
+
 async def test_what_is_typed_is_there_when_one_comes_back(browser: Browser, origin: str, api: PlayedApi) -> None:
     remember(api, 1, 2)
     liked = {"rows": [], "on": True, "waiting": 0, "waits": [], "pausedUntil": None, "here": "use"}

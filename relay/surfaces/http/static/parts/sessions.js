@@ -32,9 +32,12 @@ export function useProject(id, me) {
   return { projects, project, may: may(project) };
 }
 
+// *italic* and **bold** words.
+const STARRED = /(?<![\w*])(\*\*?)(?=[^\s*])([^*]*[^\s*])\1(?![\w*])/g;
+
 /** A passage of a search, with the words that match marked. */
 export function Snippet({ text }) {
-  return text.split(/\u0002|\u0003/).map((part, at) => (at % 2 ? html`<mark key=${at}>${part}</mark>` : part));
+  return text.replace(STARRED, "$2").split(/\u0002|\u0003/).map((part, at) => (at % 2 ? html`<mark key=${at}>${part}</mark>` : part));
 }
 
 /** Asks the API about the text being typed. Returns the last answer, and what is wrong with the input. */
