@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from relay.core.errors import RelayError, SettingsError, TokenRefused
-from relay.core.program import RELAY, drop_output, find_folder
+from relay.core.program import RELAY, find_folder
 
 ASKED = ("TELEGRAM_BOT_TOKEN", "ANTHROPIC_API_KEY")
 """What `relay setup` asks for first."""
@@ -40,11 +40,12 @@ class Output(io.TextIOWrapper):
 
 @contextlib.contextmanager
 def dropped_if_broken() -> Iterator[None]:
-    """Drops the output if it can't be written, and raises `OutputError` unless its reader has ended."""
+    """Sends the rest of the output nowhere if it can't be written, and raises `OutputError` unless its reader has
+    ended. See the “Note on SIGPIPE” of Python's documentation."""
     try:
         yield
     except OSError as error:
-        drop_output()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             raise OutputError(error.errno, error.strerror) from None
 

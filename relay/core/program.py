@@ -36,12 +36,6 @@ RELAY = find_program(sys.argv[0], shutil.which("relay"), find_folder())
 """`relay` if that is on the PATH, otherwise its path, such as .venv/bin/relay."""
 
 
-def drop_output() -> None:
-    """Sends the rest of the output nowhere: the program that read it has ended, or it can't be written. See the “Note
-    on SIGPIPE” of Python's documentation."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def shows_colours(stream: TextIO) -> bool:
     """Tests whether a stream is a terminal with colours, which TERM=dumb and NO_COLOR deny."""
     return stream.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from relay.__main__ import Output
 from relay.clients.offline import OfflineModel
 from relay.core.errors import ModelRefused, OtherVersion
 from relay.core.models import ModelRequest
@@ -176,7 +177,7 @@ async def test_leaving_waits_briefly_for_running_work_and_then_cancels_it(
 def test_a_prompt_goes_nowhere_once_the_output_has_no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    with open(os.devnull) as keyboard, open(writer, "w") as output:
+    with open(os.devnull) as keyboard, Output(open(writer, "wb")) as output:
         monkeypatch.setattr(sys, "stdin", keyboard)
         monkeypatch.setattr(sys, "stdout", output)
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""Reads lines from the keyboard without blocking the event loop, and prints for a reader that may end."""
+"""Reads lines from the keyboard without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import contextlib
 import sys
 import threading
 
-from relay.core.program import drop_output
-
 
 def is_attended() -> bool:
     """Whether a person at this terminal sees the output and can answer."""
@@ -16,11 +14,8 @@ def is_attended() -> bool:
 
 
 def print_now(text: str, end: str = "\n") -> None:
-    """Prints at once, or nowhere if the program that read the output has ended."""
-    try:
-        print(text, end=end, flush=True)
-    except BrokenPipeError:
-        drop_output()
+    """Prints at once."""
+    print(text, end=end, flush=True)
 
 
 async def read_line(prompt: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from relay.core.errors import MessengerError
 from relay.core.models import File
 from relay.core.private_files import FileRefused, write_atomically
-from relay.core.program import RELAY, drop_output
+from relay.core.program import RELAY
 from relay.core.settings import Settings
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.cli.doctor.live import telegram_knows
@@ -62,13 +62,6 @@ class Terminal:
                 self._show(method, parameters)
 
     async def call(self, method: str, **parameters: Any) -> Any:
-        try:
-            return await self._carry_out(method, parameters)
-        except BrokenPipeError:
-            drop_output()
-            return await self._carry_out(method, parameters)
-
-    async def _carry_out(self, method: str, parameters: dict[str, Any]) -> Any:
         if method in SHOWN:
             if method.startswith("send"):
                 parameters["message_id"] = self.next_id()
