@@ -61,7 +61,7 @@ def main() -> None:
             from relay.surfaces.cli.cli import cli
 
             cli()
-        except SystemExit:  # so commands end, with success too
+        except SystemExit:  # commands end this way, also after success
             sys.stdout.flush()
             raise
         except BaseException:
@@ -89,7 +89,7 @@ def open_streams() -> None:
     if isinstance(old := sys.stdout, io.TextIOWrapper):
         encoding, lines, at_once = old.encoding, old.line_buffering, old.write_through
         sys.stdout = Output(old.detach(), encoding, "replace", line_buffering=lines, write_through=at_once)
-        vars(sys)["__stdout__"] = sys.stdout  # its terminal tells the width
+        vars(sys)["__stdout__"] = sys.stdout  # is asked for the width of the terminal
 
 
 def asks_for(error: RelayError) -> bool:

@@ -27,7 +27,7 @@ from relay.runtime.services import make_services
 from relay.runtime.storage import say_if_slow
 from relay.surfaces.chat.turn_buttons import is_turn_button
 from relay.surfaces.cli.terminal.desk import BOT, HERE, WAITING, Desk
-from relay.surfaces.cli.terminal.keyboard import print_now, read_line
+from relay.surfaces.cli.terminal.keyboard import read_line
 from relay.surfaces.cli.terminal.messenger import Terminal
 from relay.surfaces.cli.terminal.once import load_embedder, seat_owner
 from relay.surfaces.telegram.assembly import make_worker
@@ -124,7 +124,7 @@ class Conversation:
                 await self.worker.wait_until_idle()
                 await (answering if answering.done() else working)
             except TimeoutError:
-                print_now(BUSY)
+                print(BUSY, flush=True)
             except asyncio.CancelledError:
                 self.worker.runs.stop(HERE.chat_id, HERE.topic_id)
                 raise
@@ -194,7 +194,7 @@ async def end_work(work: Collection[asyncio.Task[Any]], seconds: float, line: st
             _, left = await asyncio.wait(tasks, timeout=limit)
             tasks = list(left)
         if tasks and said:
-            print_now(said)
+            print(said, flush=True)
     await cancel(*tasks)
 
 
@@ -202,7 +202,7 @@ async def chat(settings: Settings, offline: bool) -> None:
     """Runs a conversation on the terminal. `offline`: with a stand-in for the model and a separate memory."""
     where, stand_in = (use_own_database(settings), OfflineModel()) if offline else (settings, None)
     async with _conversation(where, stand_in) as conversation:
-        print_now(f"{INTRO}\n{OFFLINE}" if offline else INTRO)
+        print(f"{INTRO}\n{OFFLINE}" if offline else INTRO, flush=True)
         while True:
             line = await conversation.read_line("\nyou › ")
             if not line:

@@ -21,7 +21,6 @@ from relay.surfaces.chat.context import NOTHING_SAID, ChatContext, CommandMessag
 from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.handlers import CONFIRMING
 from relay.surfaces.chat.reply import CommandReply
-from relay.surfaces.cli.terminal.keyboard import print_now
 from relay.surfaces.cli.terminal.messenger import Terminal, name_commands
 from relay.surfaces.cli.where import TERMINAL, Where, go_to
 from relay.surfaces.telegram.outgoing.replies import redraw_pressed, reply_parts
@@ -96,7 +95,7 @@ class Desk:
         else:
             none = isinstance(found, SessionPage) and not (found.total or found.linked)
         if none and (told := await say_elsewhere(call)):
-            print_now(told)
+            print(told, flush=True)
 
     async def answer(self, text: str) -> None:
         """Answers the question that was asked last."""
@@ -111,7 +110,7 @@ class Desk:
     async def press(self, number: int) -> None:
         """Presses a button by its number."""
         if not 0 < number <= len(self.terminal.buttons):
-            print_now(NO_SUCH_BUTTON)
+            print(NO_SUCH_BUTTON, flush=True)
             self.refused = True
             return
         self.wrong = False
@@ -125,7 +124,7 @@ class Desk:
             with self._output(done.refused):
                 if done.toast:
                     toast = self._named(done.toast)
-                    print_now(toast if self.in_shell and done.refused else f"({toast})")
+                    print(toast if self.in_shell and done.refused else f"({toast})", flush=True)
                 await redraw_pressed(call.store, self.terminal, BOT.id, HERE, under, named)
             if done.result is not None:
                 self.result = done.result

@@ -13,15 +13,10 @@ def is_attended() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def print_now(text: str, end: str = "\n") -> None:
-    """Prints at once."""
-    print(text, end=end, flush=True)
-
-
 async def read_line(prompt: str) -> str:
     """Returns a line from the keyboard without surrounding white space; empty at the end of input (Ctrl-D). Ctrl-C ends
     the wait at once."""
-    print_now(prompt, end="")
+    print(prompt, end="", flush=True)
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
 
