@@ -91,7 +91,7 @@ class Controls:
         if update.my_chat_member and not update.my_chat_member.chat.private:
             return await self._arrivals.announce_change(turn, update.my_chat_member)
         if message and message.left_chat_member:
-            return await self._arrivals.end_lending(message, message.left_chat_member)
+            return await self._arrivals.announce_leaving(turn, message, message.left_chat_member)
         return []
 
     async def _handle_action(
