@@ -159,10 +159,12 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select choices from choice where user_id = p_user_id), '{}')
 $$;
 
--- Adds to a person's preferences. Returns all of them.
+-- Adds to a person's settings; nothing, if their zone is no longer former_zone. Returns all of them.
 create or replace function public.relay_choose(p_user_id bigint, p_choices jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    insert into choice as c (user_id, choices) values (p_user_id, p_choices)
-    on conflict (user_id) do update set choices = c.choices || excluded.choices, updated_at = now()
+    insert into choice as c (user_id, choices) values (p_user_id, p_choices - 'former_zone')
+    on conflict (user_id) do update set updated_at = now(), choices = c.choices || case
+        when coalesce(p_choices ->> 'former_zone', c.choices ->> 'zone', '') = coalesce(c.choices ->> 'zone', '')
+        then excluded.choices else '{}' end
     returning c.choices
 $$;

@@ -12,6 +12,7 @@ from relay.core.errors import ModelRefused
 from relay.core.frozen import frozen
 from relay.core.limits import FORGET_LETTERS, TAGGED_FACT_LENGTH
 from relay.core.models import Step
+from relay.core.text import join_names
 from relay.memory.tags import Remembered, Scanner, one_line, storable
 
 MAX_LEARN, MAX_FORGET, MAX_REMEMBER = 5, 3, 5
@@ -179,7 +180,7 @@ def _remember(data: Remembered) -> Remember | str:
         return f"longer than {CONTENT_LENGTH} characters"
     category = "knowledge" if category is None else category
     if not isinstance(category, str) or (category := category.strip().lower()) not in CATEGORIES:
-        return f"not of a known category ({', '.join(CATEGORIES)})"
+        return f"its category isn't {join_names(CATEGORIES, 'or')}"
     tags = [] if tags is None else tags
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         return "with tags that are not a list of words"

@@ -80,3 +80,17 @@ async def test_what_comes_every_few_hours_comes_by_day_and_at_the_hours_that_are
     given = {"text": "pill", "at": "2031-03-01T08:00", "rrule": "FREQ=DAILY;BYHOUR=8,20"}
     bot.says("twice a day", [tool("set_reminder", given)])
     assert "every day at 8:00 and 20:00" in (await bot.ask(dm, ada, "remind me twice a day")).text
+
+
+async def test_a_person_who_leaves_a_group_reminds_it_of_nothing_more_and_is_told(bot: SharedBot) -> None:
+    (ada, dm), (ben, _), (mia, _) = bot.person(), bot.person("Ben"), bot.person("Mia")
+    group, name = bot.group(ben, ada, mia), f"@{bot.tg.bot.username}"
+    await bot.ask(group, ada, f"/remind{name} 2031-01-01 9:00 fetch the key")
+    await bot.ask(group, ben, f"/remind{name} 2031-01-01 9:00 water the plants")
+    await bot.ask(dm, ada, "/start")
+    bot.tg.remove_member(group, ada)
+    await bot.tg.wait_for(lambda: any("You've left “Group”" in one.text for one in bot.tg.messages(dm)))
+    listed = (await bot.ask(group, ben, f"/reminders{name}")).text
+    assert "fetch the key\npaused" in listed
+    assert "water the plants\n1 Jan 2031 9:00" in listed
+    assert not [one.text for one in bot.tg.messages(group) if one.from_bot and "left" in one.text]

@@ -85,3 +85,13 @@ async def test_forget_asks_about_a_memory_that_may_not_be_meant(bot: SharedBot, 
     listed = (await bot.ask(dm, ada, "/memory")).text
     assert ("Andrea" in listed) == bool(left)
     assert "wait" not in listed
+
+
+async def test_forget_everything_asks_what_is_meant(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    await bot.ask(dm, ada, "/remember Alles Liebe is what Mia says")
+    await bot.ask(dm, ada, "/remember I like tea")
+    for word in ("alles", "Everything!", "alle", "me"):
+        reply = await bot.ask(dm, ada, f"/forget {word}")
+        assert "/memory reset" in reply.text
+    assert "(2)" in (await bot.ask(dm, ada, "/memory")).text

@@ -32,14 +32,14 @@ async def test_a_reminder_is_sent_once_and_can_be_snoozed_and_done(bot: SharedBo
     made = await bot.ask(dm, ada, "/remind in 1 day at 9:00 to call the dentist")
     assert made.text == "⏰ call the dentist\ntomorrow 9:00"
     assert [one["type"] for one in made.raw["entities"]] == ["date_time"]
-    assert list(made.buttons) == ["↶ Undo", "✎ Edit", "1 h later"]
+    assert list(made.buttons) == ["↩ Undo", "✎ Edit", "1 h later"]
     await bot.press(dm, ada, made, "1 h later")
     await bot.tg.wait_for(lambda: made.text == "⏰ call the dentist\ntomorrow 10:00")
     await bot.press(dm, ada, made, "Undo")
     await bot.tg.wait_for(lambda: made.text == "⏰ call the dentist\ntomorrow 9:00")
     await bot.press(dm, ada, made, "1 h later")
     await bot.tg.wait_for(lambda: made.text == "⏰ call the dentist\ntomorrow 10:00")
-    assert list(made.buttons) == ["↶ Undo", "✎ Edit", "1 h later"]
+    assert list(made.buttons) == ["↩ Undo", "✎ Edit", "1 h later"]
     assert "call the dentist" in (await bot.ask(dm, ada, "/reminders")).text
     await bring_near(bot, "call the dentist")
     came = await bot.tg.wait_for(

@@ -107,6 +107,14 @@ async def test_today_begins_at_midnight_in_the_persons_time_zone() -> None:
         ("EST", ["America/New_York"]),
         ("mst", ["America/Denver", "America/Phoenix"]),
         ("utc", ["UTC"]),
+        ("Wien", ["Europe/Vienna"]),
+        ("köln", ["Europe/Berlin"]),
+        ("Koeln", ["Europe/Berlin"]),
+        ("Zürich", ["Europe/Zurich"]),
+        ("Zuerich", ["Europe/Zurich"]),
+        ("São Paulo", ["America/Sao_Paulo"]),
+        ("San Francisco", ["America/Los_Angeles"]),
+        ("Atlantis", []),
     ],
 )
 def test_a_zone_named_by_its_distance_from_utc_or_abbreviated_is_what_people_mean(words: str, zones: list[str]) -> None:

@@ -6,13 +6,12 @@ import asyncio
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cache
-from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo, available_timezones
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.commands.reminders.zones import move_recurring
-from relay.commands.session.zones import zone_at
+from relay.commands.session.zones import fold, zone_at, zone_of_city
 from relay.core.errors import OutOfRange
 from relay.core.frozen import frozen
 from relay.core.text import shorten
@@ -29,8 +28,6 @@ ABBREVIATED = {
     "hst": ("Pacific/Honolulu",),
 }  # fmt: skip
 """Where the clocks are that people abbreviate. The zones that are named so have no summer time."""
-_moving: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
-"""Held while a person's reminders move to another time zone, so that the next move starts from there."""
 HOW = (
     "Write a choice and its value, such as /settings sound off. You can set learning (on, ask, off), voice (auto, "
     "always, never), time zone (a big city, or server for the server's), and with on or off: " + ", ".join(FLAGS) + "."
@@ -66,16 +63,20 @@ async def settings(ctx: CommandContext, choice: Choice | None = None) -> Choices
     if name != "zone":
         return await ctx.store.choose(ctx.user_id, {name: _value(name, value.lower())})
     zone = await _zone(value) if value.lower() not in INSTALLATION else ""
-    async with _moving.setdefault(ctx.user_id, asyncio.Lock()):
-        return await _move(ctx, zone)
+    return await _move(ctx, zone)
 
 
 async def _move(ctx: CommandContext, zone: str) -> Moved:
     """Sets a person's time zone, and moves their reminders that repeat."""
-    former = (await ctx.store.choices(ctx.user_id)).zone_or(ctx.services.zone)
     to = Choices(zone=zone).zone_or(ctx.services.zone)
-    moved = await move_recurring(ctx, former, to)  # first: if this runs again, the former zone is still known
-    choices = await ctx.store.choose(ctx.user_id, {"zone": zone})
+    choices, moved = await ctx.store.choices(ctx.user_id), 0
+    while True:
+        former = choices.zone
+        # Move them first: if this runs again, the former zone is still known.
+        moved += await move_recurring(ctx, choices.zone_or(ctx.services.zone), to)
+        choices = await ctx.store.choose(ctx.user_id, {"zone": zone, "former_zone": former})
+        if choices.zone == zone:  # otherwise another zone was set meanwhile, and reminders moved there
+            break
     await ctx.store.move_to_zone(ctx.user_id, str(to))
     return Moved(**{one.name: getattr(choices, one.name) for one in fields(choices)}, reminders=moved)
 
@@ -110,13 +111,15 @@ def zones_named(words: str) -> list[str]:
     """Returns the IANA zones that match words: full name, city, abbreviation or distance from UTC, ignoring case."""
     if (distant := zone_at(words)) is not None:
         return [distant] if distant else []
-    name = "_".join(words.strip().lower().split())
+    name = fold(words)
     if name in ABBREVIATED:
         return list(ABBREVIATED[name])
     known = _zones()
     if name in known:
         return [known[name]]
     found = sorted(zone for key, zone in known.items() if key.rsplit("/", 1)[-1] == name)
+    if not found and (place := zone_of_city(words)):
+        return [place]
     return found if len({_offsets(zone) for zone in found}) > 1 else sorted(found, key=len)[:1]
 
 

@@ -88,7 +88,8 @@ class PeopleCalls(Calls):
 
     @rpc()
     async def choose(self, user_id: int, choices: Mapping[str, str | bool]) -> StoredChoices:
-        """Changes settings by field names of `Choices`. Returns all of them."""
+        """Changes settings by field names of `Choices`; none of them if the zone is no longer `former_zone`. Returns
+        all of them."""
 
     @rpc()
     async def place(self, chat_id: int, topic_id: int) -> GroupPlace:

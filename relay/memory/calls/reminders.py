@@ -82,6 +82,11 @@ class ReminderCalls(Calls):
         no reminder, only takes its message out of the conversation."""
 
     @rpc()
+    async def pause_reminders(self, bot_id: int, chat_id: int, user_id: int, messages: Sequence[Message]) -> int:
+        """Pauses a person's reminders in a group that they left, and queues notes about it if there are any. Returns
+        how many."""
+
+    @rpc()
     async def dated_memory(self, space: Space, memory_id: int) -> DatedMemory | None:
         """Returns a future goal or event; None: there is none with this id, or it is past."""
 

@@ -50,7 +50,7 @@ def list_rows(found: Sequence[Intent]) -> list[list[Button]]:
 def rows_of(one: Intent) -> list[list[Button]]:
     """Returns the buttons under an intent."""
     if one.status == "deleted":
-        return [[button("↶ Undo", act_on_intent(one.id, "back"))]]
+        return [[button("↩ Undo", act_on_intent(one.id, "back"))]]
     yes = [button("✅ Yes", act_on_intent(one.id, "yes"))] if one.status == "proposed" else []
     return [[*yes, button("🗑 Delete", act_on_intent(one.id, "delete"))]]
 

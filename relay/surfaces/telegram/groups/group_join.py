@@ -1,4 +1,4 @@
-"""Joining a group: one message that explains how the bot works there, and what to change."""
+"""Joining a group: one message that explains how the bot works there, and what to change. Leaving: what ends then."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from relay.commands.context import Services
 from relay.core.text import escape_markdown
 from relay.memory.calls.people import EVERYWHERE
 from relay.memory.claims import ClaimedTurn
+from relay.memory.rows.delivery import Message as Note
 from relay.memory.rows.delivery import Part
 from relay.surfaces.chat.people.bot_rights import BotRights, BotUser, ChatMember, ask, find_standing, name_in, reads_all
 from relay.surfaces.telegram.groups.groups import Connection
@@ -20,6 +21,10 @@ from relay.surfaces.telegram.parsing.updates import topic_of
 
 SETTLE_SECONDS = 1.0
 """How long to wait for the bot's rights, and for the news that a group only got a new id."""
+LEFT = (
+    "You've left {}, so I've paused the reminders that you asked for there. If you come back, /reminders in the group "
+    "resumes them."
+)
 AGAIN_SECONDS = 60.0
 """How soon after a greeting the bot stays silent if it is added again."""
 
@@ -49,8 +54,11 @@ class GroupGreeter:
         finally:
             self._arriving.discard(change.chat.id)
 
-    async def end_lending(self, message: Message, gone: User) -> list[Part]:
-        """Ends the lending of a person who left a group."""
+    async def announce_leaving(self, turn: ClaimedTurn, message: Message, gone: User) -> list[Part]:
+        """Pauses the reminders of a person who left a group, and ends the lending of their memory."""
+        title = escape_markdown(f"“{message.chat.title}”" if message.chat.title else "the group")
+        note = Note(chat_id=gone.id, text=LEFT.format(title), user_id=gone.id, key=f"left {turn.turn_id}")
+        await self._services.store.pause_reminders(self._bot.id, message.chat.id, gone.id, [note])
         if not await self._services.store.unlink(message.chat.id, gone.id):
             return []
         line = f"{escape_markdown(gone.first_name or 'Someone')} has left, so I no longer use their memory here."
