@@ -514,7 +514,7 @@ async def test_a_passage_that_is_found_shows_no_signs_of_bold_words(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
     project = {"projectId": "p1", "displayName": "Private chat", "space": "private", "sessions": 1}
-    text = "**The \2Azores\3**: *nine* islands, 2 * 3 * 4 km, f(*args, **more)"
+    text = "… of **\2Azores\3**: *nine* islands, 2 * 3 km, f(*args, **more), **all … of *old* fire** and **rain …"
     found = {"sessionId": "7", "messageId": "m1", "versionId": None, "at": AT, "snippet": text}
     api.answers = {
         "GET /memory/projects": [(200, {"projects": [project]})],
@@ -523,7 +523,9 @@ async def test_a_passage_that_is_found_shows_no_signs_of_bold_words(
     async with opened(browser, origin, api, "#/sessions?link=once") as here:
         await here.go("/sessions?q=Azores", ".row")
         title = here.page.locator(".row-title")
-        await expect(title).to_have_text("The Azores: nine islands, 2 * 3 * 4 km, f(*args, **more)")
+        await expect(title).to_have_text(
+            "… of Azores: nine islands, 2 * 3 km, f(*args, **more), all … of old fire and rain …"
+        )
         await expect(title.locator("mark")).to_have_text("Azores")
 
 

@@ -67,7 +67,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "LOOK_SECONDS", 0.05)
 
 
-async def test_an_open_page_hears_of_each_change(driver: TurnDriver, store: Store) -> None:
+async def test_an_open_page_hears_of_each_change(driver: TurnDriver, store: Store, sql: Sql) -> None:
     await driver.teach(ADA, "Likes tea")
     async with open_api(store) as api:
         page = Following(api)
@@ -86,6 +86,17 @@ async def test_an_open_page_hears_of_each_change(driver: TurnDriver, store: Stor
         assert (await page.hear()).startswith("event: memory\n"), "it is on again"
         await api.post("/api/reminders", json={"text": f"{LATER} call"})
         assert (await page.hear()).startswith("event: reminder\n")
+        await api.put("/api/reminders/quiet", json={"until": LATER})
+        assert (await page.hear()).startswith("event: reminder\n"), "it's quiet"
+        await sql(
+            "insert into standing_intent (space_id, user_id, about, text) "
+            "select id, %s, 'the garden', 'water it' from space where owner_id = %s", ADA, ADA,
+        )  # fmt: skip
+        assert (await page.hear()).startswith("event: reminder\n"), "a reminder for when something is mentioned"
+        await sql("update standing_intent set used = 1")
+        assert (await page.hear()).startswith("event: reminder\n"), "it was given"
+        await sql("update standing_intent set status = 'ended'")
+        assert (await page.hear()).startswith("event: reminder\n"), "it's over"
         await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "long answers"})
         assert (await page.hear()).startswith("event: preference\n")
         await page.leave()

@@ -32,12 +32,13 @@ export function useProject(id, me) {
   return { projects, project, may: may(project) };
 }
 
-// *italic* and **bold** words.
-const STARRED = /(?<![\w*])(\*\*?)(?=[^\s*])([^*]*[^\s*])\1(?![\w*])/g;
+// *italic* and **bold** words. They may begin or end where text is left out.
+const STARRED = /\B(\*\*?)(?=[^\s*])([^*]*[^\s*])(?:\1(?![\w*])|(?= ?…))/g;
+const ENDED = /(… [^*]*[^\s*])\*\*?(?![\w*])/g;
 
 /** A passage of a search, with the words that match marked. */
 export function Snippet({ text }) {
-  return text.replace(STARRED, "$2").split(/\u0002|\u0003/).map((part, at) => (at % 2 ? html`<mark key=${at}>${part}</mark>` : part));
+  return text.replace(STARRED, "$2").replace(ENDED, "$1").split(/\u0002|\u0003/).map((part, at) => (at % 2 ? html`<mark key=${at}>${part}</mark>` : part));
 }
 
 /** Asks the API about the text being typed. Returns the last answer, and what is wrong with the input. */

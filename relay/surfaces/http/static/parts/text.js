@@ -9,7 +9,7 @@ const SIGNS = /##keepit\d+\.\d\d##[ \t]?|[ \t]?##\/keepit##/gi;
 const KINDS = [["head", /^#{1,6} /], ["quoted", /^> ?/], ["table", /^ *\|.*\|\s*$/], ["plain", /^/]];
 const BLANK = /^[ |:-]+$/;
 // \x60 is a backtick.
-const INLINE = /(\*\*|\x60)(?=\S)(.+?)(\1)|(\\\()(.{1,400}?)(\\\))|(\$\$?)([^\s$](?:[^$]{0,400}[^\s$])?)(\7)(?![\w$])|(?<![\w*])(\*)([^\s*](?:[^*]{0,400}[^\s*])?)(\*)(?![\w*])/g;
+const INLINE = /(\*\*|\x60)(?=\S)(.+?)(\1)|(\\\()(.{1,400}?)(\\\))|(\$\$?)([^\s$](?:[^$]{0,400}[^\s$])?)(\7)(?![\w$])|\*\*+|\B(\*)([^\s*](?:[^*]{0,400}[^\s*])?)(\*)(?![\w*])/g;
 const TAGS = { "**": "strong", "*": "em" };
 // Between dollar signs; others are amounts.
 const LIKE_FORMULA = /[\\^_=]/;
@@ -62,7 +62,7 @@ export function Said({ text: said, passages = [] }) {
     for (const found of line.matchAll(INLINE)) {
       const [all, ...groups] = found;
       const [begin, words, close] = groups.filter((one) => one !== undefined);
-      if (found.index < end || (begin.startsWith("$") && !LIKE_FORMULA.test(words))) continue;
+      if (found.index < end || !begin || (begin.startsWith("$") && !LIKE_FORMULA.test(words))) continue;
       parts.push(put(line.slice(end, found.index)), sign(begin), html`<${TAGS[begin] || "code"}>${put(words)}</>`, sign(close));
       end = found.index + all.length;
     }
@@ -70,7 +70,7 @@ export function Said({ text: said, passages = [] }) {
   };
   const row = (line, head) => {
     if (BLANK.test(line.trim())) return (at += line.length) && null;
-    const cells = line.split(/(?<!^ *)(?=\|)/); // spaces before the first one are its own
+    const cells = line.match(/ *\|[^|]*/g); // spaces before the first one are its own
     const last = cells.pop();
     return html`<tr>${cells.map((cell, nr) => html`<${head ? "th" : "td"}>${inline(cell, /^ *\| */)}${nr === cells.length - 1 && sign(last)}</>`)}</tr>`;
   };
