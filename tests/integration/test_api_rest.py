@@ -119,6 +119,15 @@ async def test_a_reminder_is_created_changed_done_and_deleted(driver: TurnDriver
         assert (await api.get("/api/reminders")).json()["quietUntil"] is None
 
 
+async def test_a_reminder_that_was_changed_often_but_never_sent_is_not_done(driver: TurnDriver, store: Store) -> None:
+    async with open_api(store) as api:
+        path = f"/api/reminders/{(await api.post('/api/reminders', json={'text': f'{LATER} bins'})).json()['id']}"
+        for change in range(12):
+            await api.patch(path, json={"paused": change % 2 == 0})
+        assert [one["kind"] for one in (await api.get(path)).json()["events"]] == ["resumed", "paused"] * 5 + ["made"]
+        await refused(api.post(f"{path}/done"), 409, "conflict", "I haven't sent it yet.")
+
+
 async def test_a_reminder_that_is_already_so_does_not_change(driver: TurnDriver, store: Store) -> None:
     async with open_api(store) as api:
         path = f"/api/reminders/{(await api.post('/api/reminders', json={'text': f'{LATER} bins'})).json()['id']}"
