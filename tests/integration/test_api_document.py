@@ -237,7 +237,7 @@ async def test_the_api_document_says_who_may_ask_what_is_repeated_and_what_can_f
     assert paths["/api/session"]["post"]["security"] == [{"telegram": []}, {}]
     calendar = paths["/calendar/{secret}.ics"]["get"]
     assert "security" not in calendar
-    assert set(calendar["responses"]) == {"200", "404", "503"}
+    assert set(calendar["responses"]) == {"200", "404", "429", "503"}
     add, made = paths["/api/memories"]["post"], paths["/api/memories"]["post"]["responses"]["201"]
     assert [one["name"] for one in add["parameters"]] == ["Idempotency-Key"]
     assert set(made["headers"]) == {"Idempotency-Replayed"}

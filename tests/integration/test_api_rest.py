@@ -12,6 +12,7 @@ import icalendar
 import pytest
 
 from relay.archive.packed import pack
+from relay.core.limits import REQUESTS_PER_MINUTE
 from relay.memory.store import Store
 from relay.surfaces.http.api import history
 from tests.integration.api import open_api, refused
@@ -289,6 +290,16 @@ async def test_calendar_addresses_that_are_asked_for_at_once_are_all_made_and_on
         assert {one.status_code for one in made} == {201}
         read = [(await api.get(one.json()["path"])).status_code for one in made]
         assert sorted(read) == [200] + [404] * 29
+
+
+async def test_the_address_of_a_calendar_has_a_rate_limit_of_its_own(store: Store) -> None:
+    async with open_api(store) as api:
+        path = (await api.post("/api/reminders/calendar")).json()["path"]
+        answers = [await api.get(path) for _ in range(REQUESTS_PER_MINUTE + 5)]
+        assert answers[0].status_code == 200
+        assert answers[-1].status_code == 429
+        assert int(answers[-1].headers["retry-after"]) > 0
+        assert (await api.get("/api/me")).status_code == 200
 
 
 async def test_a_calendar_app_may_add_its_own_parameters_and_ask_for_the_head_alone(store: Store) -> None:

@@ -51,6 +51,6 @@ def make_app(core: ApiCore) -> FastAPI:
     app.include_router(session.router, prefix="/api", responses=problems(400, 401, 422, 503))
     for router in ROUTERS:
         app.include_router(router, prefix="/api", responses=problems(*REFUSALS))
-    app.include_router(reminders.feed, responses=problems(404, 503))
+    app.include_router(reminders.feed, responses=problems(404, 429, 503))
     add_files(app)
     return app
