@@ -46,6 +46,8 @@ async def test_settings_are_read_and_changed(
     for one in wrong:
         await fails(await api.put("/api/memory/settings", json=one), 422, "out_of_range")
     assert (await api.get("/api/memory/settings")).json() == changed
+    whole = (await api.put("/api/memory/settings", json={"keepitDecay": {"maxSessionDistance": 5.0}})).json()
+    assert whole["keepitDecay"] == changed["keepitDecay"] | {"maxSessionDistance": 5}
     await fails(await stranger.get(f"/api/memory/settings?projectId=t{past.thread_id}"), 404, "unknown")
     await fails(await stranger.put(f"/api/memory/settings?projectId=t{past.thread_id}", json={}), 404, "unknown")
 

@@ -178,7 +178,10 @@ def _merge(document: Mapping[str, Any], given: Mapping[str, Any], path: str) -> 
             raise OutOfRange(f"There is no setting “{path}{name[:40]}”.")
         if isinstance(document[name], dict) != isinstance(value, dict):
             raise OutOfRange(f"{path}{name} has the wrong shape.")
-        merged[name] = _merge(document[name], value, f"{path}{name}.") if isinstance(value, dict) else value
+        if isinstance(value, dict):
+            merged[name] = _merge(document[name], value, f"{path}{name}.")
+        else:
+            merged[name] = int(value) if isinstance(value, float) and value.is_integer() else value
     return merged
 
 

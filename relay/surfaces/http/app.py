@@ -42,6 +42,7 @@ def make_app(core: ApiCore) -> FastAPI:
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}" if route.tags else route.name,
     )
     app.state.core = core
     app.add_middleware(Idempotency)

@@ -136,7 +136,11 @@ async def close_calendar(ctx: Writing) -> None:
     await close_feed(ctx)
 
 
-@feed.get("/{secret}.ics", response_class=Response, responses={200: {"content": {"text/calendar": {}}}})
+@feed.get(
+    "/{secret}.ics",
+    response_class=Response,
+    responses={200: {"content": {"text/calendar": {"schema": {"type": "string"}}}}},
+)
 async def read_calendar(
     request: Request, secret: Annotated[str, Path(description="From `POST /api/reminders/calendar`.")]
 ) -> Response:
