@@ -87,7 +87,8 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
                 select * from own order by next_at nulls last, id offset p_offset limit p_limit) page), '[]'))
 $$;
 
--- Returns one reminder with what happened to it lately. Null if the person may not see it.
+-- Returns one reminder with what happened to it lately, and whether it was made or sent last. Null if the person may not
+-- see it.
 create or replace function public.relay_reminder(p_space jsonb, p_user_id bigint, p_reminder_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select relay.reminder_json(r) || jsonb_build_object('events', (
@@ -95,7 +96,10 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             'detail', e.detail,
             'sent', coalesce(o.status = 'sent' and o.telegram_message_id is not null, false),
             'failed', coalesce(o.status = 'failed', false)) order by e.id desc), '[]')
-        from (select * from reminder_event where reminder_id = r.id order by id desc limit 10) e
+        from (
+            (select * from reminder_event where reminder_id = r.id order by id desc limit 10) union
+            (select * from reminder_event where reminder_id = r.id and kind in ('made', 'fired', 'missed')
+                order by id desc limit 1)) e
         left join outbox o on o.id = e.outbox_id))
     from reminder r
     where r.id = p_reminder_id and r.space_id = relay.find_space(p_space)

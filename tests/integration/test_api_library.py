@@ -16,6 +16,7 @@ from tests.integration.long_session import LongSession, long_session
 from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, dm
 
 Json = dict[str, Any]
+JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
@@ -41,11 +42,16 @@ async def test_settings_are_read_and_changed(
         {"x": 1}, {"ui": {"x": 1}}, {"ui": 1}, {"ui": {"defaultView": "x"}},
         {"keepitDecay": {"compressionBase": {"light": 0.9}}},
         {"ui": {"defaultView": "list"}, "storage": {"maxCacheSize": 0}},
+        {"storage": {"maxCacheSize": "1\u0663GB"}}, {"storage": {"compressionRetention": "3\u0660d"}},
         {"keepitDecay": {"maxSessionDistance": "5"}}, {"ui": {"showTokenEstimates": "yes"}},
     ]  # fmt: skip
     for one in wrong:
         await fails(await api.put("/api/memory/settings", json=one), 422, "out_of_range")
+    half = await api.put("/api/memory/settings", content=b'{"storage": {"maxCacheSize": "\\ud800"}}', headers=JSON)
+    assert (await fails(half, 422, "out_of_range"))["detail"].startswith("The storage limit should be a size")
     assert (await api.get("/api/memory/settings")).json() == changed
+    whole = (await api.put("/api/memory/settings", json={"keepitDecay": {"maxSessionDistance": 5.0}})).json()
+    assert whole["keepitDecay"] == changed["keepitDecay"] | {"maxSessionDistance": 5}
     await fails(await stranger.get(f"/api/memory/settings?projectId=t{past.thread_id}"), 404, "unknown")
     await fails(await stranger.put(f"/api/memory/settings?projectId=t{past.thread_id}", json={}), 404, "unknown")
 

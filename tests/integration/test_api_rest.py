@@ -12,6 +12,7 @@ import icalendar
 import pytest
 
 from relay.archive.packed import pack
+from relay.core.limits import REQUESTS_PER_MINUTE
 from relay.memory.store import Store
 from relay.surfaces.http.api import history
 from tests.integration.api import open_api, refused
@@ -117,6 +118,15 @@ async def test_a_reminder_is_created_changed_done_and_deleted(driver: TurnDriver
         assert held.json()["until"].startswith("9999")
         await api.put("/api/reminders/quiet", json={"until": "off"})
         assert (await api.get("/api/reminders")).json()["quietUntil"] is None
+
+
+async def test_a_reminder_that_was_changed_often_but_never_sent_is_not_done(driver: TurnDriver, store: Store) -> None:
+    async with open_api(store) as api:
+        path = f"/api/reminders/{(await api.post('/api/reminders', json={'text': f'{LATER} bins'})).json()['id']}"
+        for change in range(12):
+            await api.patch(path, json={"paused": change % 2 == 0})
+        assert [one["kind"] for one in (await api.get(path)).json()["events"]] == ["resumed", "paused"] * 5 + ["made"]
+        await refused(api.post(f"{path}/done"), 409, "conflict", "I haven't sent it yet.")
 
 
 async def test_a_reminder_that_is_already_so_does_not_change(driver: TurnDriver, store: Store) -> None:
@@ -280,6 +290,16 @@ async def test_calendar_addresses_that_are_asked_for_at_once_are_all_made_and_on
         assert {one.status_code for one in made} == {201}
         read = [(await api.get(one.json()["path"])).status_code for one in made]
         assert sorted(read) == [200] + [404] * 29
+
+
+async def test_the_address_of_a_calendar_has_a_rate_limit_of_its_own(store: Store) -> None:
+    async with open_api(store) as api:
+        path = (await api.post("/api/reminders/calendar")).json()["path"]
+        answers = [await api.get(path) for _ in range(REQUESTS_PER_MINUTE + 5)]
+        assert answers[0].status_code == 200
+        assert answers[-1].status_code == 429
+        assert int(answers[-1].headers["retry-after"]) > 0
+        assert (await api.get("/api/me")).status_code == 200
 
 
 async def test_a_calendar_app_may_add_its_own_parameters_and_ask_for_the_head_alone(store: Store) -> None:

@@ -14,9 +14,11 @@ import pytest
 from PIL import Image
 
 from relay.commands.session.usage import MOST_DAYS, UsageReport, Used, by_model, by_work, day_starts, sum_up
+from relay.core.spending.charge import ChargedUse
 from relay.core.spending.prices import LISTED, Prices, format_dollars
 from relay.core.text import format_tokens
 from relay.memory.rows.usage import DailyUse
+from relay.memory.spending.budget import Budget, Spent
 from relay.surfaces.chat.session.chart import BAR, LINE, PAPER, round_up, usage_chart
 from relay.surfaces.chat.session.usage import describe_unasked, table
 from relay.surfaces.telegram.formatting.format import format_reply
@@ -70,6 +72,12 @@ def test_calls_that_nobody_asked_for_are_no_ideas() -> None:
 )
 def test_a_million_tokens_of_each_kind_cost_the_listed_price(model: str | None, spent: float | None) -> None:
     assert Prices().cost(model, MILLION) == (None if spent is None else pytest.approx(spent))
+
+
+def test_sums_of_dollars_are_without_the_artefacts_of_binary_fractions() -> None:
+    rows = [row(day=day, model="claude-haiku-4-5", input=100_000, cached=0, written=0, output=0) for day in (1, 2, 3)]
+    assert sum_up(rows, Prices()).spent == 0.3
+    assert Budget().spent([ChargedUse("claude-haiku-4-5", 100_000, 0, 0, 0, 0, own=True)] * 3) == Spent(0.3, 0.3)
 
 
 def test_cached_tokens_are_cheaper_than_input_tokens() -> None:

@@ -9,7 +9,7 @@ from relay.commands.context import CommandContext
 from relay.commands.registry import command
 from relay.core.errors import OutOfRange
 from relay.core.frozen import frozen
-from relay.core.spending.prices import Prices
+from relay.core.spending.prices import Prices, round_dollars
 from relay.memory.rows.usage import DailyUse
 
 DAYS, MOST_DAYS = 14, 90
@@ -143,7 +143,7 @@ def sum_up(rows: Iterable[DailyUse], prices: Prices) -> Used:
         answers=times["answer"],
         summaries=times["summary"],
         titles=times["title"],
-        spent=sum(cost for _, cost in costs if cost is not None),
+        spent=round_dollars(sum(cost for _, cost in costs if cost is not None)),
         unpriced=tuple(sorted({model for model, cost in costs if cost is None})),
     )
 

@@ -101,12 +101,13 @@ class Prices:
         if price is None:
             return None
         used = {kind: number for kind, number in usage.items() if isinstance(number, int)}
-        return (
+        tokens = (
             used.get("input_tokens", 0) * price.input
             + used.get("cache_creation_input_tokens", 0) * price.written
             + used.get("cache_read_input_tokens", 0) * price.cached
             + used.get("output_tokens", 0) * price.output
-        ) / 1e6 + used.get("web_search_requests", 0) * SEARCH
+        )
+        return round_dollars(tokens / 1e6 + used.get("web_search_requests", 0) * SEARCH)
 
     def cost_of(self, use: ModelUse) -> float | None:
         """Returns the cost in dollars of summed use; None if the price is unknown."""
@@ -152,6 +153,11 @@ def _price(path: Path, name: str, given: Any) -> Price:
             shown = json.dumps(amount)[:40]
             raise SettingsError(f"{where} has {shown} for {kind}; it must be a number from 0 to {MOST_DOLLARS:,}.")
     return Price(**({"cached": given["input"]} | given))
+
+
+def round_dollars(amount: float) -> float:
+    """Returns an amount without the artefacts of binary fractions, such as 0.30000000000000004."""
+    return round(amount, 10)
 
 
 def format_dollars(amount: float) -> str:

@@ -31,9 +31,9 @@ def _require_ascending(base: Base) -> Base:
 class Storage:
     """How many versions are kept."""
 
-    size: Annotated[str, Field(alias="maxCacheSize", pattern=r"^[1-9]\d{0,8} ?(kB|MB|GB|TB)$")] = "1GB"
+    size: Annotated[str, Field(alias="maxCacheSize", pattern="^[1-9][0-9]{0,8} ?(kB|MB|GB|TB)$")] = "1GB"
     retention: Annotated[
-        Literal["all"] | Annotated[int, Field(ge=1, le=1000)] | Annotated[str, Field(pattern=r"^[1-9]\d{0,3}d$")],
+        Literal["all"] | Annotated[int, Field(ge=1, le=1000)] | Annotated[str, Field(pattern="^[1-9][0-9]{0,3}d$")],
         Field(alias="compressionRetention"),
     ] = "all"
     """all, how many of each session's newest versions are kept, or how old they may get: 30d."""
@@ -127,7 +127,7 @@ def read_document(given: Mapping[str, Any]) -> ContextSettings:
     """Returns the settings of a document, with defaults for what is missing. Raises `CommandRefused`, which says what
     is wrong."""
     try:
-        return _adapter().validate_json(json.dumps(given), strict=True)
+        return _adapter().validate_json(json.dumps(given, ensure_ascii=False).encode(errors="replace"), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"] if part in _NAMES)
@@ -178,7 +178,10 @@ def _merge(document: Mapping[str, Any], given: Mapping[str, Any], path: str) -> 
             raise OutOfRange(f"There is no setting “{path}{name[:40]}”.")
         if isinstance(document[name], dict) != isinstance(value, dict):
             raise OutOfRange(f"{path}{name} has the wrong shape.")
-        merged[name] = _merge(document[name], value, f"{path}{name}.") if isinstance(value, dict) else value
+        if isinstance(value, dict):
+            merged[name] = _merge(document[name], value, f"{path}{name}.")
+        else:
+            merged[name] = int(value) if isinstance(value, float) and value.is_integer() else value
     return merged
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from relay.core.frozen import frozen
 from relay.core.models import Space
+
+ChangeStatus = Literal["pending", "applied", "undone", "discarded"]
 
 
 @frozen
@@ -13,10 +16,9 @@ class MemoryChange:
     """One change of a memory."""
 
     id: int
-    action: str
-    """learn, refresh, supersede, merge, forget, archive, restore, pin or unpin."""
-    status: str
-    """pending (it waits for a tap), applied, undone or discarded."""
+    action: Literal["learn", "refresh", "supersede", "merge", "forget", "archive", "restore", "pin", "unpin"]
+    status: ChangeStatus
+    """pending: it waits for a tap."""
     memory_id: int
     kind: str
     """The memory's kind: learning, or a kind of fact."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from relay.core.frozen import frozen
 
@@ -11,8 +12,7 @@ from relay.core.frozen import frozen
 class Controls:
     """The switches of a space's memory and of one thread."""
 
-    memory: str
-    """on or off."""
+    memory: Literal["on", "off"]
     remembers: bool
     """The space's memory is on and not paused."""
     recalls: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -19,11 +19,9 @@ class MemoryLine:
     id: int
     number: int
     """The visible number, counting from 1 in each space."""
-    kind: str
-    """fact, preference, decision, event, person, goal, feeling or learning."""
+    kind: Literal["fact", "preference", "decision", "event", "person", "goal", "feeling", "learning"]
     content: str
-    status: str
-    """active, pending, superseded, archived, forgotten or discarded."""
+    status: Literal["active", "pending", "superseded", "archived", "forgotten", "discarded"]
     created_at: datetime
     subject: str | None = None
     subject_id: int | None = None
@@ -156,8 +154,7 @@ class ForeignWords:
 class QuotedMessage:
     """A message as quoted to a person who may see its space."""
 
-    role: str
-    """user or assistant."""
+    role: Literal["user", "assistant"]
     at: datetime
     text: str
     name: str | None = None

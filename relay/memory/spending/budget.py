@@ -14,7 +14,7 @@ from datetime import UTC, datetime, time, tzinfo
 from relay.core.errors import SettingsError
 from relay.core.frozen import frozen
 from relay.core.spending.charge import ChargedUse, Spending
-from relay.core.spending.prices import Prices, format_dollars
+from relay.core.spending.prices import Prices, format_dollars, round_dollars
 
 WARN = 0.8
 """The share of a budget at which people are warned."""
@@ -54,7 +54,7 @@ class Budget:
             cost = self.prices.cost_of(row) or 0.0
             total += cost
             own += cost if row.own else 0.0
-        return Spent(total, own)
+        return Spent(round_dollars(total), round_dollars(own))
 
     def used_up(self, spent: Spent) -> str:
         """Returns a sentence that a budget is used up; empty if none is."""

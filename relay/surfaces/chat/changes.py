@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from relay.core.models import Button, Rows
 from relay.core.text import escape_markdown, shorten
-from relay.memory.rows.changes import Failure, MemoryChange
+from relay.memory.rows.changes import ChangeStatus, Failure, MemoryChange
 from relay.surfaces.chat.callbacks import Callback, decode
 from relay.surfaces.chat.memory_buttons import (
     CloseChanges,
@@ -33,7 +33,7 @@ WHICH = "🧠 Which one should I forget?"
 DID_YOU_MEAN = "🧠 Did you mean"
 SHOULD_I_REMEMBER = "◆ Should I remember this?"
 REMINDED = " (the reminder for it stays: /reminders)"
-STATES = ("pending", "applied", "undone", "discarded")
+STATES: tuple[ChangeStatus, ...] = ("pending", "applied", "undone", "discarded")
 DECIDES = (OpenChanges, CloseChanges, DecideChange, ForgetCandidates, ForgetOne)
 """The buttons under a message that shows changes."""
 

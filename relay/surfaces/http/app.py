@@ -42,6 +42,7 @@ def make_app(core: ApiCore) -> FastAPI:
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=lambda route: f"{route.tags[0]}_{route.name}" if route.tags else route.name,
     )
     app.state.core = core
     app.add_middleware(Idempotency)
@@ -51,6 +52,6 @@ def make_app(core: ApiCore) -> FastAPI:
     app.include_router(session.router, prefix="/api", responses=problems(400, 401, 422, 503))
     for router in ROUTERS:
         app.include_router(router, prefix="/api", responses=problems(*REFUSALS))
-    app.include_router(reminders.feed, responses=problems(404, 503))
+    app.include_router(reminders.feed, responses=problems(404, 429, 503))
     add_files(app)
     return app

@@ -53,6 +53,8 @@ class ApiCore:
     on_owed: Callable[[Sequence[str]], None]
     """Called with the kinds of jobs that have become due."""
     rate: RateLimiter = field(default_factory=RateLimiter)
+    calendar_rate: RateLimiter = field(default_factory=RateLimiter)
+    """Of the calendars' addresses: whoever knows one can't use up its owner's own requests."""
     streams: Streams = field(default_factory=Streams)
     """The open event streams, which must be closed first when the server stops."""
     exporting: set[int] = field(default_factory=set)
@@ -97,7 +99,12 @@ def count_request(request: Request, core: ApiCore, caller: ApiCaller) -> None:
     if getattr(request.state, "counted", False):
         return
     request.state.counted = True
-    if wait := core.rate.take(caller.user_id):
+    take_one(core.rate, caller)
+
+
+def take_one(rate: RateLimiter, caller: ApiCaller) -> None:
+    """Counts a request of a person. Raises `ApiError` (429) if these are too many."""
+    if wait := rate.take(caller.user_id):
         raise ApiError(429, "too_many", f"Too many requests. Wait {wait} s.", {"Retry-After": str(wait)})
 
 
@@ -158,11 +165,13 @@ def groups_seen(request: Request) -> set[int]:
 
 
 async def reading_calendar(request: Request, token: str) -> CommandContext:
-    """Returns the context of the owner of a calendar with this token. Raises `ApiError` (404) for an unknown token."""
+    """Returns the context of the owner of a calendar with this token. Raises `ApiError`: 404 for an unknown token, 429
+    after too many requests."""
     core: ApiCore = request.app.state.core
     caller = await core.services.store.find_calendar_caller(hash_token(token))
     if caller is None or core.services.people.role_of(turn_of(caller)) is None:
         raise ApiError(404, "unknown", "This calendar address no longer works. Its owner can make a new one.")
+    take_one(core.calendar_rate, caller)
     return make_context(core, caller, turn_of(caller))
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
+import inspect
+import itertools
 import re
+import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -18,10 +22,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     WithJsonSchema,
     create_model,
 )
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 Id = Annotated[str, BeforeValidator(str)]
 """A number of the database, as text: JavaScript's numbers are exact only up to 53 bits."""
@@ -110,6 +117,17 @@ class WireModel(BaseModel):
         serialize_by_alias=True,
         extra="ignore",
     )
+    made_of: ClassVar[type | None] = None
+    """The dataclass that it was made from."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Describes the fields with their docstrings, unless they have another description."""
+        schema = handler(core)
+        fields = handler.resolve_ref_schema(schema)["properties"]
+        for name, text in _describe(cls):
+            fields.get(to_camel(name), {}).setdefault("description", text)
+        return schema
 
     @classmethod
     def of(cls, source: object, **others: object) -> Self:
@@ -139,6 +157,35 @@ class WireInput(WireModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def _describe(kind: type) -> Iterator[tuple[str, str]]:
+    """Yields the names and docstrings of a class's fields, those of the class itself first."""
+    for one in kind.__mro__:
+        if source := vars(one).get("made_of"):
+            yield from _describe(source)
+        elif one.__module__.startswith("relay."):
+            for (owner, name), text in _read_docstrings(one.__module__).items():
+                if owner == one.__name__:
+                    yield name, text
+
+
+@functools.cache
+def _read_docstrings(module: str) -> dict[tuple[str, str], str]:
+    """Returns the docstrings of fields in a module, by class and field, with names and values as in JSON."""
+    return {
+        (kind.name, field.target.id): _as_in_json(inspect.cleandoc(said.value.value))
+        for kind in ast.parse(inspect.getsource(sys.modules[module])).body
+        if isinstance(kind, ast.ClassDef)
+        for field, said in itertools.pairwise(kind.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant) and isinstance(said.value.value, str)
+    }
+
+
+def _as_in_json(text: str) -> str:
+    """Returns a docstring with the names of fields in camelCase, and null for None."""
+    return re.sub("`([a-z]+_[a-z_]+)`", lambda name: f"`{to_camel(name[1])}`", text.replace("None:", "null:"))
+
+
 @functools.cache
 def wire(source: Any) -> type[WireModel]:
     """Returns a model with the fields of a dataclass. A model is returned unchanged."""
@@ -148,7 +195,9 @@ def wire(source: Any) -> type[WireModel]:
     fields: dict[str, Any] = {
         field.name: (_type_of(field.name, hints[field.name]), ...) for field in dataclasses.fields(source)
     }
-    made: type[WireModel] = create_model(source.__name__, __base__=WireModel, __doc__=source.__doc__, **fields)
+    about = _as_in_json(source.__doc__ or "")
+    made: type[WireModel] = create_model(source.__name__, __base__=WireModel, __doc__=about, **fields)
+    made.made_of = source
     return made
 
 

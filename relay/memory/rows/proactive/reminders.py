@@ -34,8 +34,8 @@ class Reminder:
     """An RRULE; empty: it happens once."""
     next_at: datetime | None
     """When it is due next; None: it is over."""
-    status: str
-    """proposed (waits for a tap), active, paused, ended or deleted."""
+    status: Literal["proposed", "active", "paused", "ended", "deleted"]
+    """proposed: it waits for a tap."""
     user_id: int
     chat_id: int
     topic_id: int
@@ -81,7 +81,10 @@ class Unasked:
 class ReminderEvent:
     """Something that happened to a reminder."""
 
-    kind: str
+    kind: Literal[
+        "made", "changed", "fired", "snoozed", "done", "missed", "failed", "looked", "paused", "resumed", "deleted",
+        "restored",
+    ]  # fmt: skip
     at: datetime
     occurrence: datetime | None = None
     sent: bool = False
@@ -219,8 +222,7 @@ class Intent:
     about: str
     """The words that must be mentioned."""
     text: str
-    status: str
-    """proposed, active, ended or deleted."""
+    status: Literal["proposed", "active", "ended", "deleted"]
     used: int
     most: int
     """It ends after it was shown this often."""

@@ -41,7 +41,7 @@ class Preference:
 
     id: int
     type: str
-    """One of `patterns.TYPES`."""
+    """length, form, tone, language, depth, examples, initiative, sources, code, voice or other."""
     pattern: str
     polarity: Sign
     """1: prefer; -1: avoid."""
@@ -85,7 +85,7 @@ class KnownPattern:
     """A pattern that is known of a person already."""
 
     type: str
-    """One of `patterns.TYPES`."""
+    """length, form, tone, language, depth, examples, initiative, sources, code, voice or other."""
     pattern: str
 
 

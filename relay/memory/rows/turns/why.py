@@ -126,10 +126,10 @@ class Explanation:
     resting: bool = False
     """Memory was off or paused."""
     signs: tuple[str, ...] = ()
-    """What the answer said about memory, as `relay.signs_of` names it; `reworded`: its message was edited since."""
+    """What the answer said about memory; `reworded`: its message was edited since."""
     composed: str | None = None
     """The name of the composition that the conversation began with."""
     preferences: tuple[Preference, ...] = ()
     """How this person likes answers: the preferences that were in the prompt."""
     cost: float | None = None
-    """The price in dollars; None: the model's price is unknown. The command sets it."""
+    """The price in dollars; None: the model's price is unknown."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,8 @@ def make_document(app: FastAPI) -> dict[str, Any]:
 
 
 def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
+    about = operation.get("description", operation["summary"])
+    operation["summary"] = re.split(r"\.( |$)", " ".join(about.split()))[0]
     responses = operation["responses"]
     if "HTTPValidationError" in str(responses.get("422")):
         del responses["422"]  # FastAPI adds it to every route with parameters
@@ -107,7 +110,7 @@ def _route(path: str, method: str, operation: dict[str, Any]) -> str:
     bodies = [_content("Body", operation.get("requestBody", {}))]
     bodies += [_content(code, one) for code, one in operation["responses"].items() if code.startswith("2")]
     errors = ", ".join(code for code in operation["responses"] if not code.startswith("2"))
-    text = escape(operation.get("description", operation.get("summary", "")))
+    text = escape(operation.get("description", operation["summary"]))
     return (
         f"<section><h3><b>{method.upper()}</b> <code>{escape(path)}</code></h3><p>{text}</p>"
         f"<ul>{''.join(parameters)}{''.join(bodies)}<li>Errors: {errors}</li></ul></section>"
@@ -125,7 +128,8 @@ def _content(name: str, body: dict[str, Any]) -> str:
 def _schema(name: str, schema: dict[str, Any]) -> str:
     required = schema.get("required", ())
     fields = [
-        f"<li><code>{escape(field)}</code>{'' if field in required else '?'} {_type(one)}</li>"
+        f"<li><code>{escape(field)}</code>{'' if field in required else '?'} {_type(one)} "
+        f"{escape(one.get('description', ''))}</li>"
         for field, one in schema.get("properties", {}).items()
     ]
     text = escape(schema.get("description", ""))

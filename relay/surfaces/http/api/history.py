@@ -15,6 +15,7 @@ from relay.commands.memory.browse import export
 from relay.commands.session.usage import UsageReport, usage
 from relay.memory.rows.search import Hit
 from relay.memory.rows.turns.why import Explanation
+from relay.surfaces.http.api.contexts.files import downloads
 from relay.surfaces.http.api.paging import Page
 from relay.surfaces.http.caller import ApiCore, Reading
 from relay.surfaces.http.problems import ApiError
@@ -67,7 +68,7 @@ async def hold_export(request: Request, ctx: Reading) -> AsyncIterator[ApiCore]:
         core.exporting.discard(ctx.user_id)
 
 
-@router.get("/export", response_class=StreamingResponse, responses={200: {"content": {"application/zip": {}}}})
+@router.get("/export", response_class=StreamingResponse, responses=downloads("zip"))
 async def export_all(ctx: Reading, core: Annotated[ApiCore, Depends(hold_export)]) -> StreamingResponse:
     """Returns everything that is known and was said, as an archive: a text to read and a file to import. A person gets
     one at a time."""

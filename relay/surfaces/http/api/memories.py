@@ -26,7 +26,7 @@ MemoryId = Annotated[GivenId, Path(alias="memoryId")]
 KINDS = Literal["fact", "preference", "decision", "event", "person", "goal", "feeling", "learning"]
 
 LENGTHS = f"A learning can have {LEARNING_LENGTH:,} characters, any other memory {FACT_LENGTH}."
-Wording = Annotated[str, up_to(LEARNING_LENGTH), Field(description=LENGTHS)]
+Wording = Annotated[str, up_to(LEARNING_LENGTH)]
 
 
 class NewMemory(WireInput):
@@ -38,7 +38,7 @@ class NewMemory(WireInput):
 class MemoryEdit(WireInput):
     """What to change of a memory."""
 
-    text: Wording | None = None
+    text: Annotated[Wording | None, Field(description=LENGTHS)] = None
     pinned: Flag | None = None
     confirmed: Yes | None = None
 
@@ -62,7 +62,7 @@ class Merge(WireInput):
     """Two memories, and the text of the one that replaces them."""
 
     ids: Annotated[list[GivenId], Field(min_length=2, max_length=2)]
-    text: Wording
+    text: Annotated[Wording, Field(description=LENGTHS)]
 
 
 class Chosen(WireInput):

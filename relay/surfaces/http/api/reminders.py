@@ -24,7 +24,6 @@ ReminderId = Annotated[GivenId, Path(alias="reminderId")]
 IntentId = Annotated[GivenId, Path(alias="intentId")]
 feed = APIRouter(prefix="/calendar", tags=["reminders"])
 PhraseText = Annotated[str, Field(max_length=PHRASE_LENGTH)]
-OTHER = "Another time, another text, or both, such as friday 9:00 bins; it can't be empty. Another time ends a pause."
 
 
 class Phrase(WireInput):
@@ -36,7 +35,8 @@ class Phrase(WireInput):
 class ReminderEdit(WireInput):
     """What to change of a reminder."""
 
-    text: Annotated[PhraseText, Field(description=OTHER)] | None = None
+    text: PhraseText | None = None
+    """Another time, another text, or both, such as friday 9:00 bins; it can't be empty. Another time ends a pause."""
     paused: Flag | None = None
     deleted: No | None = None
     """false: brings it back. `DELETE` deletes it."""
@@ -136,7 +136,11 @@ async def close_calendar(ctx: Writing) -> None:
     await close_feed(ctx)
 
 
-@feed.get("/{secret}.ics", response_class=Response, responses={200: {"content": {"text/calendar": {}}}})
+@feed.get(
+    "/{secret}.ics",
+    response_class=Response,
+    responses={200: {"content": {"text/calendar": {"schema": {"type": "string"}}}}},
+)
 async def read_calendar(
     request: Request, secret: Annotated[str, Path(description="From `POST /api/reminders/calendar`.")]
 ) -> Response:

@@ -7,13 +7,16 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, RootModel, TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from relay.commands.contexts.library import link_session, storage_statistics, suggest, unlink_session
 from relay.commands.contexts.space_settings import merge_settings, show_settings
 from relay.commands.history.session_search import FoundInSession, conditions_of, search_sessions
 from relay.core.limits import COMPOSED_BUDGET, REASON_LENGTH
 from relay.memory.contexts.markers import round_weight
+from relay.memory.contexts.space_settings import ContextSettings
 from relay.memory.rows.contexts.library import StorageStatistics
 from relay.memory.rows.search import SearchQuery, Weights
 from relay.surfaces.http.api.contexts.names import (
@@ -129,16 +132,40 @@ class Hit(WireModel):
     matched: list[str]
 
 
-@router.get("/settings")
-async def read_settings(ctx: Reading, project_id: SomeProject = None) -> dict[str, Any]:
+class _Described(ContextSettings):
+    """The settings, as the generated document describes them."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class SettingsDocument(RootModel[dict[str, Any]]):
+    """Settings of a memory's sessions. A change needs only those that change."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler(TypeAdapter(_Described).core_schema) | {"title": cls.__name__, "description": cls.__doc__}
+        _leave_out_defaults(schema, handler)
+        return schema
+
+
+def _leave_out_defaults(schema: JsonSchemaValue, handler: GetJsonSchemaHandler) -> None:
+    """Removes the defaults from a schema: generated clients would send them in each change."""
+    for one in handler.resolve_ref_schema(schema)["properties"].values():
+        one.pop("default", None)
+        if "$ref" in one:
+            _leave_out_defaults(one, handler)
+
+
+@router.get("/settings", response_model=SettingsDocument)
+async def read_settings(ctx: Reading, project_id: SomeProject = None) -> Any:
     """Returns the settings of a memory's sessions as a document."""
     return (await show_settings(await in_project(ctx, project_id))).as_json()
 
 
-@router.put("/settings")
-async def write_settings(ctx: Writing, body: dict[str, Any], project_id: SomeProject = None) -> dict[str, Any]:
+@router.put("/settings", response_model=SettingsDocument)
+async def write_settings(ctx: Writing, given: SettingsDocument, project_id: SomeProject = None) -> Any:
     """Changes the settings in a whole or partial document. Returns the whole document."""
-    return (await merge_settings(await in_project(ctx, project_id), body)).as_json()
+    return (await merge_settings(await in_project(ctx, project_id), given.root)).as_json()
 
 
 @router.get("/stats", response_model=wire(StorageStatistics))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 
@@ -11,6 +11,7 @@ from relay.commands.contexts.library import register_session, unregister_session
 from relay.commands.contexts.projects import list_projects, open_project, read_record
 from relay.commands.history.sessions import sessions
 from relay.surfaces.http.api.contexts.files import listing_what_holds_it, sent
+from relay.surfaces.http.api.contexts.library import SettingsDocument
 from relay.surfaces.http.api.contexts.names import ProjectId, SessionId, in_project, number_of
 from relay.surfaces.http.api.contexts.records import (
     CompositionRecord,
@@ -37,7 +38,7 @@ class Manifest(WireModel):
     last_modified: datetime
     sessions: dict[str, SessionRecord]
     compositions: dict[str, CompositionRecord]
-    settings: dict[str, Any]
+    settings: SettingsDocument
     total: int
     next: str | None
 
@@ -75,7 +76,7 @@ async def show_manifest(ctx: Reading, page: Few, project_id: ProjectId) -> Respo
         last_modified=found.accessed,
         sessions={str(one.session.id): SessionRecord.of_row(one) for one in found.sessions},
         compositions={f"c{one.id}": CompositionRecord.of_row(one) for one in found.compositions},
-        settings=dict(opened.settings),
+        settings=SettingsDocument(dict(opened.settings)),
         total=found.total,
         next=page.next_of(found.total),
     )
@@ -108,7 +109,7 @@ async def unregister(
     ctx: Writing,
     project_id: ProjectId,
     session_id: SessionId,
-    versions: Annotated[str, Query(pattern="^(keep|delete)$")] = "keep",
+    versions: Literal["keep", "delete"] = "keep",
     force: bool = False,
 ) -> None:
     """Removes a session from the library. Its markers stay, and so do its versions, unless they are to be deleted;
