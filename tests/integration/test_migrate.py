@@ -12,7 +12,8 @@ import psycopg
 import pytest
 
 from relay.clients.postgres.database import Postgres
-from relay.core.errors import DatabaseError, DatabaseUnavailable, SchemaError
+from relay.clients.postgres.errors import find_unsuitable
+from relay.core.errors import AccessRefused, DatabaseError, DatabaseUnavailable, SchemaError
 from relay.memory import migrations
 from relay.memory.store import Store
 from tests.integration.conftest import Opened, Server
@@ -371,6 +372,23 @@ async def test_an_unsuitable_server_is_explained(server: Server, script: str, sa
     async with client(server, "postgres") as opened:
         with pytest.raises(DatabaseError, match=says):
             await opened.run(script)
+
+
+async def test_a_database_that_cannot_hold_every_text_is_refused(server: Server) -> None:
+    """Debian's server makes such databases if it was installed without a UTF-8 locale."""
+    name = "relay_test_ascii"
+    server.command(f"create database {name} owner relay template template0 encoding 'SQL_ASCII' locale 'C'")
+    try:
+        with pytest.raises(AccessRefused, match=r"encoding SQL_ASCII\. Relay needs one in UTF8"):
+            await Postgres(server.url(name)).open()
+    finally:
+        server.drop(name)
+
+
+def test_a_server_that_is_too_old_is_refused() -> None:
+    assert "14.9 is too old" in str(find_unsuitable(140009, "UTF8"))
+    assert find_unsuitable(150000, "UTF8") is None
+    assert find_unsuitable(0, None) is None, "a pooler said nothing"
 
 
 async def test_a_hanging_migration_is_cancelled_and_rolled_back(

@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb, set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
-from relay.clients.postgres.errors import explain_connection, explain_hindrance, translate
+from relay.clients.postgres.errors import explain_connection, explain_hindrance, find_unsuitable, translate
 from relay.clients.postgres.sqlstates import IN_THE_WAY
 from relay.core.errors import DatabaseError, DataRefused, SchemaError
 
@@ -77,14 +77,18 @@ class Postgres:
         )
 
     async def open(self) -> None:
-        """Connects. Raises `DatabaseUnavailable` if the server can't be reached, `AccessRefused` if it refuses."""
+        """Connects. Raises `DatabaseUnavailable` if the server can't be reached, `AccessRefused` if it refuses or is
+        unsuitable."""
         try:
             async with asyncio.timeout(self._timeout):
                 connection = await psycopg.AsyncConnection.connect(self._url, connect_timeout=5)
                 self.server = connection.info.server_version
+                encoding = connection.info.parameter_status("server_encoding")
                 await connection.close()
         except (psycopg.Error, TimeoutError) as error:
             raise explain_connection(error) from None
+        if unsuitable := find_unsuitable(self.server, encoding):
+            raise unsuitable
         await self._pool.open()
 
     async def close(self) -> None:

@@ -35,6 +35,7 @@ UNSAID: dict[type[BaseException], str] = {
     PoolTimeout: "no connection in time",
     TimeoutError: "it did not answer in time",
 }
+OLDEST = 15
 # Server errors that prevent creating Relay's tables, and what to do about them.
 MOVE = (
     "The extension {0} is in the wrong schema. Run `alter extension {0} set schema extensions` in this database as a "
@@ -70,6 +71,21 @@ def explain_connection(error: Exception) -> DatabaseError:
         if words in text:
             return DatabaseUnavailable(f"The database cannot be reached: {meaning}. Is DATABASE_URL right?")
     return translate(error)
+
+
+def find_unsuitable(version: int, encoding: str | None) -> DatabaseError | None:
+    """Returns an error if the server is too old or the database can't hold every text; otherwise None. `version` is as
+    libpq gives it. A pooler may keep either to itself."""
+    if 0 < version // 10000 < OLDEST:
+        return AccessRefused(
+            f"PostgreSQL {version // 10000}.{version % 10000} is too old. Relay needs PostgreSQL {OLDEST} or newer."
+        )
+    if encoding not in ("UTF8", None):
+        return AccessRefused(
+            f"The database has the encoding {encoding}. Relay needs one in UTF8: add `template template0 encoding "
+            "'UTF8' locale 'C.UTF-8'` to `create database`, and name the new database in DATABASE_URL."
+        )
+    return None
 
 
 def explain_hindrance(error: psycopg.Error) -> DatabaseError | None:

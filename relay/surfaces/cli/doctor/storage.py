@@ -22,7 +22,6 @@ from relay.surfaces.cli.doctor.finding import Finding, failed, of_error, ok, ski
 NAMES = ("database", "schema", "extensions", "access", "work")
 NEEDS = ("DATABASE_URL", "SUPABASE_URL", "SUPABASE_SERVICE_ROLE_KEY", "RELAY_DATA_DIR")
 SECONDS = 90.0
-OLDEST = 15
 SLOW_MS = 500
 LATE_SECONDS = 300
 AGAIN = f"`{RELAY} db migrate --again` repairs it."
@@ -97,8 +96,6 @@ async def _check_inside(opened: Storage, settings: Settings) -> DatabaseReport:
 def _server(opened: Storage, seen: Examination | None, milliseconds: float) -> Finding:
     number = seen.number if seen else int(getattr(opened.database, "server", 0))
     version = f"PostgreSQL {number // 10000}.{number % 10000}"
-    if number and number // 10000 < OLDEST:
-        return failed("database", f"{version} is too old", f"Relay needs PostgreSQL {OLDEST} or newer.")
     size = f", {seen.bytes / 1e6:,.0f} MB" if seen else ""
     place = opened.label.partition(",")[0]
     said = f"{place}, {version if number else 'reachable'}{size}, answers in {milliseconds:,.0f} ms"
