@@ -135,35 +135,6 @@ begin
     return case when done ? 'busy' then done else done || relay.marked_message(p_edit) end;
 end $$;
 
--- Returns what a person's command made, by its message in Telegram: {memory_id} or {reminder_id}, if it still stands;
--- {busy}: it is still running. {}: it made nothing of these, or it was undone since; then p_turn_id, which handles an
--- edit of the message, runs it again, and further edits are about that. Null: the message wasn't a command.
-create or replace function public.relay_edit_command(
-    p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_user_id bigint, p_turn_id bigint)
-returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    made jsonb;
-begin
-    select case when t.status = 'working' and t.id <> p_turn_id then '{"busy": true}' else jsonb_strip_nulls(
-        jsonb_build_object(
-            'memory_id', (
-                select m.id from memory_change c join memory m on m.id = c.memory_id and m.status in ('active', 'pending')
-                where c.turn_id = t.id and c.action in ('learn', 'supersede', 'merge')
-                    and c.status in ('applied', 'pending') order by c.id desc limit 1),
-            'reminder_id', (
-                select id from reminder
-                where user_id = p_user_id and inputs = array['turn:' || t.id] and status <> 'deleted' limit 1))) end
-    into made
-    from posted p join turn t on t.id = p.turn_id and t.kind = 'control' and t.user_id = p_user_id
-    where p.bot_id = p_bot_id and p.chat_id = p_chat_id and p.telegram_message_id = p_telegram_message_id
-        and not p.from_bot;
-    if made = '{}' then
-        update posted set turn_id = p_turn_id
-        where bot_id = p_bot_id and chat_id = p_chat_id and telegram_message_id = p_telegram_message_id;
-    end if;
-    return made;
-end $$;
-
 -- Stores an edit: the part of relay_edit that changes the message.
 create or replace function relay.apply_edit(p_edit jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$

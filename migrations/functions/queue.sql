@@ -303,9 +303,6 @@ begin
             values ('control', p_bot_id, lane_of, one.user_id, p_worker, now() + make_interval(secs => p_lease_seconds))
             returning * into control;
             update inbox set turn_id = control.id where bot_id = p_bot_id and update_id = one.update_id;
-            update posted set turn_id = control.id  -- so that an edit of the command finds what it made
-            where bot_id = p_bot_id and chat_id = one.chat_id and telegram_message_id = one.telegram_message_id
-                and turn_id is null;
             controls := controls || relay.turn_json(control);
         end if;
     end loop;

@@ -21,8 +21,7 @@ HOW = "For example: /remind tomorrow 9:00 call the dentist"
 MENTION = "Without a time, that works in the chat: /remind when dentist: take the insurance card"
 GONE = "That reminder is gone or isn't yours."
 OVER = "It's already over."
-ANOTHER = "Set another one, for example: /remind tomorrow 9:00 call the dentist"
-PASSED = f"Its time has passed. {ANOTHER}"
+PASSED = "Its time has passed. Set another one, for example: /remind tomorrow 9:00 call the dentist"
 CHANGED = "That reminder has changed in the meantime. See /reminders."
 REFUSED = {
     "many": f"You have {OPEN_REMINDERS} reminders, which is the limit. Delete one first: /reminders",

@@ -12,7 +12,7 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.found import FoundEntry, Recalled
 from relay.memory.rows.turns.answer import Answer
 from relay.memory.rows.turns.context import Context
-from relay.memory.rows.turns.edits import Correction, EditResult, MadeByCommand, RetryState, ShownAnswer
+from relay.memory.rows.turns.edits import Correction, EditResult, RetryState, ShownAnswer
 
 IDLE_HOURS = 12
 """A session ends after this many hours of silence."""
@@ -77,13 +77,6 @@ class TurnCalls(Calls):
     async def edit(self, edit: Mapping[str, object]) -> EditResult:
         """Handles an edit: `{bot_id, chat_id, topic_id, telegram_message_id, user_id, edited_at, text, blocks,
         message}`; `message` is Telegram's."""
-
-    @rpc()
-    async def edit_command(
-        self, bot_id: int, chat_id: int, telegram_message_id: int, user_id: int, turn_id: int
-    ) -> MadeByCommand | None:
-        """Returns what a person's command made, by its message, for the turn that handles its edit. None: the message
-        wasn't a command."""
 
     @rpc()
     async def correct(self, turn: ClaimedTurn, chat_id: int, telegram_message_id: int, text: str) -> Correction | None:

@@ -8,15 +8,13 @@ from dataclasses import replace
 from relay.commands.registry import ADMINS_ONLY, COMMANDS
 from relay.core.errors import CommandRefused, WrongArgument
 from relay.core.text import escape_markdown, escape_sentence
-from relay.memory.rows.turns.edits import MadeByCommand
 from relay.surfaces.chat.callbacks import decode
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, EDITS, HANDLERS, PRIVATE
+from relay.surfaces.chat.handlers import ANSWERS, BUTTONS, HANDLERS, PRIVATE
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 
 INDULGENT = ("help", "start", "stop", "unlink", "why")
 """Commands that ignore the words after them: “/stop please”."""
-SEND_AGAIN = "I don't run commands that were edited. Send it again in a new message."
 TOO_OLD = ButtonReply("This button no longer works.", refused=True)
 
 
@@ -39,20 +37,6 @@ def refuse_words(name: str, words: str) -> str:
     if command is None or command.usage or name in INDULGENT or not words.strip():
         return ""
     return f"/{name} takes no words. Write it alone."
-
-
-async def correct_command(call: ChatContext, name: str, made: MadeByCommand | None) -> CommandReply:
-    """Corrects what a command made, after an edit of its message. `call.text`: its new arguments."""
-    if name not in COMMANDS and not call.private:
-        return CommandReply("")  # another bot's command
-    if made is None or name not in EDITS:
-        return CommandReply(SEND_AGAIN, refused=True)
-    return await _or_refusal(call, _correct(call, name, made))
-
-
-async def _correct(call: ChatContext, name: str, made: MadeByCommand) -> CommandReply:
-    done = await EDITS[name](call, made)
-    return done if done is not None else await run_command(call, name)
 
 
 async def hear_answer(call: ChatContext, word: str, number: int) -> CommandReply:

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from types import new_class
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from relay.memory.rows.turns.edits import MadeByCommand
 from relay.surfaces.chat.callbacks import Callback
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.reply import ButtonReply, CommandReply
@@ -16,7 +15,6 @@ from relay.surfaces.chat.reply import ButtonReply, CommandReply
 Show = Callable[[ChatContext], Awaitable[CommandReply]]
 Hear = Callable[[ChatContext, int], Awaitable[CommandReply]]
 """Takes the context and the number in the question (0: none)."""
-Edit = Callable[[ChatContext, MadeByCommand], Awaitable[CommandReply | None]]
 P = ParamSpec("P")
 Pressed = TypeVar("Pressed", bound=Callback)
 Press = Callable[[ChatContext, Pressed], Awaitable[ButtonReply]]
@@ -28,7 +26,6 @@ BUTTONS: dict[str, Press[Any]] = {}
 CONFIRMING: set[str] = set()
 """Codes of buttons that say yes; the first one under a message counts."""
 ANSWERS: dict[str, Hear] = {}
-EDITS: dict[str, Edit] = {}
 
 
 def shows(name: str, *, private: bool = False) -> Callable[[Show], Show]:
@@ -92,17 +89,6 @@ def answers(word: str) -> Callable[[Hear], Hear]:
 
     def declare(run: Hear) -> Hear:
         ANSWERS[word] = run
-        return run
-
-    return declare
-
-
-def edits(name: str) -> Callable[[Edit], Edit]:
-    """Registers what an edit of a command's message does to what it made. None: that no longer stands, or it made
-    nothing, so the command runs with its new words."""
-
-    def declare(run: Edit) -> Edit:
-        EDITS[name] = run
         return run
 
     return declare

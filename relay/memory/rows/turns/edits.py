@@ -68,13 +68,3 @@ class RetryState:
     """No later turn has answered it."""
     last: bool
     """Nothing was said after it."""
-
-
-@frozen
-class MadeByCommand:
-    """What a command made, if it still stands."""
-
-    busy: bool = False
-    """The command is still running."""
-    memory_id: int | None = None
-    reminder_id: int | None = None

@@ -8,10 +8,9 @@ from relay.commands.memory.remember import KeptMessage, find_message, keep_answe
 from relay.commands.memory.remember import remember as remember_command
 from relay.core.errors import NotFound, OutOfRange
 from relay.memory.rows.memories import KeepableMessage
-from relay.memory.rows.turns.edits import MadeByCommand
 from relay.surfaces.chat.changes import SHOULD_I_REMEMBER
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import answers, edits, pressed, shows
+from relay.surfaces.chat.handlers import answers, pressed, shows
 from relay.surfaces.chat.memory.forgetting import as_code
 from relay.surfaces.chat.memory.origin import quote
 from relay.surfaces.chat.memory_buttons import DecideChange, EditMemory, KeepAnswer
@@ -32,16 +31,6 @@ async def remember(call: ChatContext) -> CommandReply:
         return _show_saved(await keep_message(call, message, clean_wording(call.text, "learning")))
     done = await remember_command(call, call.text)
     return CommandReply("", done.changes, done.failed, result=done)
-
-
-@edits("remember")
-async def edit_remembered(call: ChatContext, made: MadeByCommand) -> CommandReply | None:
-    """Rewords what /remember saved, if its message was edited."""
-    if made.memory_id is None or made.reminder_id is not None:
-        return None
-    row = await find_editable(call, made.memory_id)
-    same = clean_wording(call.text, row.kind) in ("", row.content)
-    return CommandReply("") if same else await edit(call, row.id)
 
 
 async def keep_marked(call: ChatContext, telegram_message_id: int) -> CommandReply:
@@ -86,6 +75,5 @@ async def edit(call: ChatContext, memory_id: int) -> CommandReply:
     try:
         done = await patch_memory(call, memory_id, MemoryPatch(text=call.text))
     except OutOfRange as error:
-        again = "Reply to my question again." if call.said.replied else "Edit it again."
-        raise OutOfRange(f"{error} {again}") from None
+        raise OutOfRange(f"{error} Reply to my question again.") from None
     return CommandReply("", done.changed.changes, private=not is_at_home(call, done.memory.space), result=done)

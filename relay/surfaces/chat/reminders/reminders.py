@@ -10,14 +10,13 @@ from relay.commands.reminders.editing import edit as edit_reminder
 from relay.commands.reminders.intents import intents as list_intents
 from relay.commands.reminders.intents import make_intent, read_intent
 from relay.commands.reminders.quiet import quiet as hold_back
-from relay.core.errors import Conflict, OutOfRange
+from relay.core.errors import OutOfRange
 from relay.core.limits import OPEN_REMINDERS
 from relay.core.models import Button, File
 from relay.core.text import escape_lines, escape_markdown, pluralize, shorten
 from relay.memory.rows.proactive.reminders import OpenedReminder, Reminder
-from relay.memory.rows.turns.edits import MadeByCommand
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.handlers import action, answers, edits, shows
+from relay.surfaces.chat.handlers import action, answers, shows
 from relay.surfaces.chat.people.bot_rights import administers
 from relay.surfaces.chat.reminders import intents
 from relay.surfaces.chat.reminders.wording import plain_moment, say_repeats, say_who_sends, show_moment
@@ -45,20 +44,6 @@ async def remind(call: ChatContext) -> CommandReply:
     made = await commands.remind(call, call.text)
     text = describe(call, made) + await say_who_sends(call, "reminds you")
     return CommandReply(text, rows=[made_row(made)], result=made)
-
-
-@edits("remind")
-async def edit_set(call: ChatContext, made: MadeByCommand) -> CommandReply | None:
-    """Changes what /remind set, if its message was edited."""
-    if made.reminder_id is None:
-        return None
-    one = await commands.own_reminder(call, made.reminder_id)
-    if one.status == "ended":
-        raise Conflict(f"{commands.OVER} {commands.ANOTHER}")
-    if read_intent(call.text) is not None:
-        raise Conflict("I can't turn one reminder into the other by an edit. Send it again in a new message.")
-    changed = await edit(call, one.id)
-    return CommandReply("") if changed.result == one else changed
 
 
 @shows("reminders")
@@ -210,7 +195,7 @@ def history(call: ChatContext, one: OpenedReminder) -> list[str]:
 def made_row(one: Reminder) -> list[Button]:
     """Returns the buttons under a reminder that was just made. Undo takes back the latest step."""
     return [
-        button("↩ Undo", act_on_reminder(one.id, "back" if commands.is_postponed(one) else "delete")),
+        button("↶ Undo", act_on_reminder(one.id, "back" if commands.is_postponed(one) else "delete")),
         button("✎ Edit", ask_edit(one.id)),
         button("1 h later", act_on_reminder(one.id, "later")),
     ]
@@ -219,7 +204,7 @@ def made_row(one: Reminder) -> list[Button]:
 def rows_of(one: Reminder) -> list[list[Button]]:
     """Returns the buttons under a reminder."""
     if one.status == "deleted":
-        return [[button("↩ Undo", act_on_reminder(one.id, "restore"))]]
+        return [[button("↶ Undo", act_on_reminder(one.id, "restore"))]]
     first = {
         "proposed": [button("✅ Yes", act_on_reminder(one.id, "accept"))],
         "active": [button("⏸ Pause", act_on_reminder(one.id, "pause"))],

@@ -77,7 +77,7 @@ def sort_update(update: Update, bot: Bot, named: frozenset[int], group_open: boo
         row = replace(row, knock=knock)
     row = replace(row, redacted=make_log_entry(update, row, bot))
     if update.edited_message:
-        return replace(row, said=command_of(message, bot) is None)
+        return replace(row, said=True)
     if not update.message:
         return row
     said = row.kind != "control" and command_of(message, bot) is None
@@ -158,7 +158,7 @@ def kind_of(update: Update, user_id: int, bot: Bot, group_open: bool) -> str:
         in_lane = is_turn_button(query.data) or query.data.split(":")[0] in BUTTONS_IN_LANE
         return "turn" if in_lane else "control"
     if not update.message or is_event(message):
-        return "control" if is_noted(update, bot) else "ignored"
+        return "control" if is_noted(update) else "ignored"
     if not says_something(message) or message.sender_chat or (message.sender and message.sender.is_bot):
         return "ignored"
     if match := match_command(message):
@@ -170,7 +170,7 @@ def kind_of(update: Update, user_id: int, bot: Bot, group_open: bool) -> str:
     return "turn" if chat.private or waits or is_addressed(message, bot) else "overheard"
 
 
-def is_noted(update: Update, bot: Bot) -> bool:
+def is_noted(update: Update) -> bool:
     """Whether to handle an update that is not a new message: the bot joined a group or got other rights there, a person
     no longer blocks it, a message was edited, a reaction given, a topic named, or a member left."""
     if member := update.my_chat_member:
@@ -178,5 +178,5 @@ def is_noted(update: Update, bot: Bot) -> bool:
         return now in ("member", "administrator", "restricted")
     if edited := update.edited_message:
         said = bool(bare_text_of(edited).strip()) or attachment_of(edited) is not None
-        return said and (not COMMAND.match(bare_text_of(edited)) or command_of(edited, bot) is not None)
+        return said and not COMMAND.match(bare_text_of(edited))
     return True

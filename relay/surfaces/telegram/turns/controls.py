@@ -18,7 +18,7 @@ from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import Part
 from relay.surfaces.chat import COMMANDS
 from relay.surfaces.chat.context import ChatContext
-from relay.surfaces.chat.dispatch import correct_command, hear_answer, press_button, run_command
+from relay.surfaces.chat.dispatch import hear_answer, press_button, run_command
 from relay.surfaces.chat.memory.remember import keep_marked
 from relay.surfaces.chat.reply import NOTHING, ButtonReply, CommandReply
 from relay.surfaces.telegram.groups.access_requests import AccessAnnouncer, number_parts
@@ -33,7 +33,7 @@ from relay.surfaces.telegram.parsing.message_parser import name_of, text_of
 from relay.surfaces.telegram.parsing.objects import CallbackQuery, Message, Update, User
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.parsing.updates import ASKED, command_of, is_event, updates_of
-from relay.surfaces.telegram.turns.edits import find_made, store_edit
+from relay.surfaces.telegram.turns.edits import store_edit
 from relay.surfaces.telegram.turns.fair_queue import wait_aside
 from relay.surfaces.telegram.turns.reactions import keeps, store_reactions, take_keep
 from relay.surfaces.telegram.turns.running import RunningTurns
@@ -131,13 +131,7 @@ class Controls:
 
     async def _handle_event(self, turn: ClaimedTurn, update: Update, place: Place, space: Space) -> list[Part]:
         """Handles an edit or a reaction. For a reaction that saves a message, returns the proposal."""
-        reaction, edited = update.message_reaction, update.edited_message
-        if edited and (command := command_of(edited, self._bot)):
-            if not place.private:
-                place = replace(place, reply_to=edited.message_id)
-            call = replace(self._call(turn, place, edited, edited.sender, space), text=command.rest)
-            made = await find_made(turn, edited, self._bot, self._services.store)
-            return await self._parts(call, await correct_command(call, command.name, made), place)
+        reaction = update.message_reaction
         if reaction is None:
             await store_edit(update, turn.user_id, self._bot, self._messenger, self._services.store)
             return []

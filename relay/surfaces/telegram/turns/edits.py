@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import TypeVar
 
 from relay.core.errors import MessengerError
 from relay.core.limits import MESSAGE_LENGTH
 from relay.core.models import Button
 from relay.core.ports import Messenger
-from relay.memory.claims import ClaimedTurn
 from relay.memory.contexts.markers import markers_in
-from relay.memory.rows.turns.edits import EditResult, MadeByCommand, ShownAnswer
+from relay.memory.rows.turns.edits import ShownAnswer
 from relay.memory.store import Store
 from relay.surfaces.chat.changes import current_rows, other_rows
 from relay.surfaces.chat.reply import button
@@ -22,11 +18,10 @@ from relay.surfaces.chat.turn_buttons import AnswerAgain
 from relay.surfaces.telegram.outgoing.redraw import redraw
 from relay.surfaces.telegram.outgoing.requests import inline_keyboard
 from relay.surfaces.telegram.parsing.message_parser import blocks_of, find_replied_file, text_of
-from relay.surfaces.telegram.parsing.objects import Message, Update
+from relay.surfaces.telegram.parsing.objects import Update
 from relay.surfaces.telegram.parsing.updates import Bot, message_of, topic_of
 from relay.surfaces.telegram.turns.fair_queue import wait_aside
 
-Found = TypeVar("Found", EditResult, MadeByCommand | None)
 LOOK_SECONDS, LONGEST_PAUSE = 0.3, 3.0
 """How often to check whether an answer has been delivered; the pause grows."""
 
@@ -48,29 +43,20 @@ async def store_edit(update: Update, user_id: int, bot: Bot, messenger: Messenge
         "blocks": [*find_replied_file(message, user_id, bot.id), *blocks_of(message, user_id)],
         "message": update.raw["edited_message"],
     }
-    done = await when_free(partial(store.edit, edit))
+    pause = LOOK_SECONDS
+    while True:
+        done = await store.edit(edit)
+        if not done.busy:
+            break
+        wait_aside()
+        await asyncio.sleep(pause)
+        pause = min(LONGEST_PAUSE, pause * 1.3)
     if offer := done.offer:
         rows = inline_keyboard(with_offer(offer))
         with contextlib.suppress(MessengerError):
             await redraw(store, messenger, bot.id, offer.chat_id, offer.message_id, {"reply_markup": rows})
     if marked := done.marked:  # only now, so that the correction of the line keeps the offer's button
         await store.read_keepits(marked.message_id, marked.wording, user_id, markers_in(marked.blocks))
-
-
-async def find_made(turn: ClaimedTurn, message: Message, bot: Bot, store: Store) -> MadeByCommand | None:
-    """Returns what a command made whose message was edited, once it has run. None: the message wasn't a command."""
-    about = bot.id, message.chat.id, message.message_id, turn.user_id, turn.turn_id
-    return await when_free(partial(store.edit_command, *about))
-
-
-async def when_free(look: Callable[[], Awaitable[Found]]) -> Found:
-    """Returns what `look` finds once it isn't busy."""
-    pause = LOOK_SECONDS
-    while (found := await look()) is not None and found.busy:
-        wait_aside()
-        await asyncio.sleep(pause)
-        pause = min(LONGEST_PAUSE, pause * 1.3)
-    return found
 
 
 def with_offer(offer: ShownAnswer) -> list[list[Button]]:
