@@ -256,26 +256,24 @@ begin
     return to_jsonb(cardinality(people));
 end $$;
 
--- Pauses the reminders in a group of a person who left it, and deletes those that wait for their OK. If there are any,
--- queues messages about it (as relay_enqueue takes them). Returns how many there are.
+-- Pauses the reminders in a group of a person who left it, also those that wait for their OK. If there are any, queues
+-- messages about it (as relay_enqueue takes them). Returns how many there are.
 create or replace function public.relay_pause_reminders(
     p_bot_id bigint, p_chat_id bigint, p_user_id bigint, p_messages jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    one reminder;
-    paused integer := 0;
-begin
-    for one in
-        update reminder set status = case status when 'active' then 'paused' else 'deleted' end, changed_at = now()
+    paused constant bigint[] := array(
+        select id from reminder
         where bot_id in (0, p_bot_id) and chat_id = p_chat_id and user_id = p_user_id and status in ('proposed', 'active')
-        returning *
-    loop
-        perform relay.note_reminder(one.id, one.status), relay.owe_lines(one);
-        perform relay.owe_reminders(one.bot_id, one.chat_id, one.topic_id);
-        paused := paused + 1;
-    end loop;
-    perform public.relay_enqueue(p_bot_id, p_messages) where paused > 0;
-    return to_jsonb(paused);
+        order by id for no key update);
+begin
+    update reminder set status = 'paused', changed_at = now() where id = any (paused);
+    perform relay.note_reminder(id, 'paused'), relay.owe_lines(r) from reminder r where id = any (paused);
+    perform public.relay_enqueue(p_bot_id, p_messages) where paused <> '{}';
+    perform relay.owe_reminders(bot_id, chat_id, topic_id) from (
+        select distinct bot_id, chat_id, topic_id from reminder where id = any (paused)
+        order by bot_id, chat_id, topic_id) as places;
+    return to_jsonb(cardinality(paused));
 end $$;
 
 -- Returns a goal or event of a space that is to come, with the reminder that was set for its former date (was). Null if

@@ -89,7 +89,7 @@ async def test_a_person_who_leaves_a_group_reminds_it_of_nothing_more_and_is_tol
     await bot.ask(group, ben, f"/remind{name} 2031-01-01 9:00 water the plants")
     await bot.ask(dm, ada, "/start")
     bot.tg.remove_member(group, ada)
-    await bot.tg.wait_for(lambda: any("You've left “Group”" in one.text for one in bot.tg.messages(dm)))
+    await bot.tg.wait_for(lambda: any("You're no longer in “Group”" in one.text for one in bot.tg.messages(dm)))
     listed = (await bot.ask(group, ben, f"/reminders{name}")).text
     assert "fetch the key\npaused" in listed
     assert "water the plants\n1 Jan 2031 9:00" in listed

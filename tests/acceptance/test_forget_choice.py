@@ -94,4 +94,5 @@ async def test_forget_everything_asks_what_is_meant(bot: SharedBot) -> None:
     for word in ("alles", "Everything!", "alle", "me"):
         reply = await bot.ask(dm, ada, f"/forget {word}")
         assert "/memory reset" in reply.text
+        assert f"/forget *{word.strip('!')}*" in reply.text
     assert "(2)" in (await bot.ask(dm, ada, "/memory")).text

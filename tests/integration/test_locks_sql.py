@@ -392,6 +392,20 @@ async def test_the_job_of_a_chat_is_owed_while_a_turn_that_begins_again_takes_ba
         await other.execute("select relay.owe_reminders(%s, %s, 0)", (BOT.id, ADA))
 
 
+async def test_the_job_of_a_group_is_owed_while_the_reminders_of_a_person_who_left_it_are_paused(
+    driver: TurnDriver, store: Store, sql: Sql, other: Other
+) -> None:
+    told = (await driver.exchange(ADA, "hello")).turn.turn_id
+    coffee = [await make(store, text, space=group(), chat_id=GROUP) for text in ("Tea", "Coffee")][1]
+    line = json.dumps({"reminders": [{"id": coffee.id, "text": "Coffee"}]})
+    await sql("update turn set told = %s where id = %s", line, told)
+    await sql("update reminder_event set turn_id = %s where reminder_id = %s", told, coffee.id)
+    await other.execute("select from space for update")
+    async with waiting(other, store.pause_reminders(BOT.id, GROUP, ADA, [])):
+        await other.execute("select relay.owe_reminders(%s, %s, 0)", (BOT.id, GROUP))
+    assert await sql("select distinct status from reminder") == [("paused",)]
+
+
 async def test_a_silent_session_off_the_record_goes_on_while_one_of_its_answers_is_locked(
     driver: TurnDriver, store: Store, sql: Sql, other: Other
 ) -> None:

@@ -114,6 +114,8 @@ async def test_today_begins_at_midnight_in_the_persons_time_zone() -> None:
         ("Zuerich", ["Europe/Zurich"]),
         ("São Paulo", ["America/Sao_Paulo"]),
         ("San Francisco", ["America/Los_Angeles"]),
+        ("san-diego", ["America/Los_Angeles"]),
+        ("St. Petersburg", ["Europe/Moscow"]),
         ("Atlantis", []),
     ],
 )

@@ -15,7 +15,7 @@ from relay.memory.rows.memories import ForgetPreview, ForgetProgress
 EVERYTHING = frozenset({
     "all", "everything", "all of it", "all of them", "all memories", "me", "about me", "all about me",
     "everything about me", "everything you know", "everything you know about me", "alle", "alles", "mich", "über mich",
-    "alles über mich", "alles, was du weisst", "tout", "todo", "tutto", "всё", "все",
+    "alles über mich", "alles, was du weisst", "tout", "tutto", "всё", "все",
 })  # fmt: skip
 """Words for all memories. A memory may contain them, too."""
 
@@ -29,10 +29,10 @@ async def forget(ctx: CommandContext, which: str) -> Changed:
         raise WrongArgument(
             "What should I forget? Write its number from /memory (/forget #12), or some words from it.",
         )
-    if words.casefold().strip(".!") in EVERYTHING:
+    if (bare := words.strip(".!")).casefold() in EVERYTHING:
         raise WrongArgument(
             f"Do you mean everything I know? /memory reset forgets it all, after a question. To look for the word "
-            f"“{words}” in what I know, write /forget *{words}*"
+            f"“{bare}” in what I know, write /forget *{bare}*"
         )
     if not words.lstrip("#").isdecimal() and not is_long_enough(words):
         raise WrongArgument(

@@ -16,8 +16,8 @@ PARTS_OF_HOURS = {
 }  # fmt: skip
 """Zones without summer time for the distances that no zone is named after."""
 CITIES = {
-    "Europe/Berlin": "germany deutschland hamburg munich münchen cologne köln frankfurt stuttgart düsseldorf leipzig "
-    "dresden hannover nürnberg bremen",
+    "Europe/Berlin": "germany deutschland hamburg munich münchen cologne köln frankfurt frankfurt_am_main stuttgart "
+    "düsseldorf leipzig dresden hannover nürnberg bremen",
     "Europe/Vienna": "austria österreich wien graz linz salzburg innsbruck",
     "Europe/Zurich": "switzerland schweiz zürich geneva genf basel bern lausanne",
     "Europe/Rome": "italy italien rom milan mailand naples neapel turin florence florenz venice venedig",
@@ -26,10 +26,11 @@ CITIES = {
     "Europe/Amsterdam": "netherlands niederlande rotterdam", "Europe/Brussels": "belgium belgien brüssel antwerpen",
     "Europe/Luxembourg": "luxemburg", "Europe/Prague": "prag", "Europe/Warsaw": "warschau krakau krakow danzig",
     "Europe/Copenhagen": "kopenhagen", "Europe/Athens": "athen", "Europe/Bucharest": "bukarest",
-    "Europe/Belgrade": "belgrad", "Europe/Lisbon": "lissabon porto", "Europe/Moscow": "moskau saint_petersburg",
-    "Europe/Kiev": "kiew", "Europe/London": "england großbritannien manchester edinburgh",
+    "Europe/Belgrade": "belgrad", "Europe/Lisbon": "lissabon porto", "Europe/Kiev": "kiew",
+    "Europe/Moscow": "moskau saint_petersburg st_petersburg",
+    "Europe/London": "england großbritannien manchester edinburgh",
     "Asia/Tokyo": "tokio osaka", "Asia/Shanghai": "peking beijing", "Asia/Singapore": "singapur",
-    "Asia/Kolkata": "india indien delhi neu-delhi new_delhi mumbai bangalore", "Asia/Tehran": "teheran",
+    "Asia/Kolkata": "india indien delhi neu_delhi new_delhi mumbai bangalore", "Asia/Tehran": "teheran",
     "Asia/Baghdad": "bagdad", "Asia/Damascus": "damaskus", "Asia/Tbilisi": "tiflis", "Asia/Yerevan": "jerewan",
     "Africa/Cairo": "kairo", "Africa/Johannesburg": "kapstadt cape_town", "America/Havana": "havanna",
     "America/New_York": "boston washington miami philadelphia atlanta", "America/Chicago": "houston dallas",
@@ -45,12 +46,16 @@ def fold(words: str) -> str:
     return "".join(one for one in letters if not unicodedata.combining(one))
 
 
-NAMED = {fold(name): zone for zone, names in CITIES.items() for name in names.split()}
+def _city(words: str) -> str:
+    return re.sub("[-._]+", "_", fold(words))
+
+
+NAMED = {_city(name): zone for zone, names in CITIES.items() for name in names.split()}
 
 
 def zone_of_city(words: str) -> str | None:
     """Returns the IANA name of the zone of a place in `CITIES` (`Koeln` is Köln); None: it isn't there."""
-    name = fold(words)
+    name = _city(words)
     return NAMED.get(name) or NAMED.get(re.sub("([aou])e", r"\1", name))
 
 

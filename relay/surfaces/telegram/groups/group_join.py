@@ -22,8 +22,8 @@ from relay.surfaces.telegram.parsing.updates import topic_of
 SETTLE_SECONDS = 1.0
 """How long to wait for the bot's rights, and for the news that a group only got a new id."""
 LEFT = (
-    "You've left {}, so I've paused the reminders that you asked for there. If you come back, /reminders in the group "
-    "resumes them."
+    "You're no longer in {}, so I've paused the reminders that you asked for there. If you come back, you can resume "
+    "them there with /reminders."
 )
 AGAIN_SECONDS = 60.0
 """How soon after a greeting the bot stays silent if it is added again."""
