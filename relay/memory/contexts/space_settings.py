@@ -45,7 +45,7 @@ class Defaults:
 
     preset: Annotated[Preset, Field(alias="compressionPreset")] = "standard"
     decay: Annotated[bool, Field(alias="keepitDecayEnabled")] = True
-    """False: all markers survive."""
+    """Off: all markers survive."""
     register: Annotated[bool, Field(alias="autoRegisterSessions")] = False
     model: Model = "small"
 
