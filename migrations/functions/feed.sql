@@ -42,13 +42,16 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             select * from composition where space_id = own.id order by id desc limit 50) compositions),
         'reminder', (select concat_ws(' ', own.quiet_until, count(*), max(changed_at)) from reminder
             where space_id = own.id and user_id = p_user_id) || (
-            select concat_ws(' ', '', count(*), max(id), sum(used)) from standing_intent
-            where space_id = own.id and user_id = p_user_id and status = 'active'),
+            select concat_ws(' ', '', count(*), max(id), sum(used), count(*) filter (where status = 'active'))
+            from standing_intent
+            where space_id = own.id and user_id = p_user_id and status in ('proposed', 'active')
+                and expires_at > now() and used < most),
         'preference', (select concat_ws(' ', count(*), sum(strength), max(last_seen), count(*) filter (
             where status = 'archived')) from preference where space_id = own.id and user_id = p_user_id))), '[]')
     from jsonb_array_elements(p_spaces) as given (space)
     cross join lateral (select relay.find_space(given.space) as id) known
     left join lateral (
-        select id, quiet_until, concat_ws(' ', memory, paused_until) as switches
+        select id, case when quiet_until > now() then quiet_until end as quiet_until,
+            concat_ws(' ', memory, case when paused_until > now() then paused_until end) as switches
         from space s where s.id = known.id) own on true
 $$;

@@ -86,12 +86,16 @@ $$;
 
 -- Returns the ready versions that a space's settings no longer keep, with their bytes: beyond the newest n of their
 -- session, or older than n days (5, 30d), unless they were used within 7 days; and beyond the space's size those used
--- least recently, never used ones before. None that a composition holds.
+-- least recently, never used ones before. None that a composition holds. Stored limits that are no longer valid don't
+-- drop anything.
 create or replace function relay.versions_past_retention(p_space_id bigint) returns table (id bigint, bytes bigint)
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with own as (select relay.context_settings(p_space_id) -> 'storage' as storage),
     kept as (
-        select storage ->> 'compressionRetention' as most, pg_size_bytes(storage ->> 'maxCacheSize') as size from own),
+        select storage ->> 'compressionRetention' as most, case
+            when storage ->> 'maxCacheSize' ~ '^[1-9]([0-9]{0,8} ?(kB|MB|GB)|[0-9]{0,5} ?TB)$'
+            then pg_size_bytes(storage ->> 'maxCacheSize') end as size
+        from own),
     ready as (
         select v.id, pg_column_size(v.rows)::bigint as bytes, v.created_at, v.last_used_at,
             row_number() over (partition by v.session_id order by v.number desc) as nr,
@@ -101,8 +105,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from compression v where v.space_id = p_space_id and v.status = 'ready'),
     judged as (
         select r.*, not r.held and coalesce(r.last_used_at < now() - interval '7 days', true) and case
-            when k.most ~ '^\d+$' then r.nr > k.most::integer
-            when k.most ~ '^\d+d$' then r.created_at < now() - make_interval(days => left(k.most, -1)::integer)
+            when k.most ~ '^[0-9]{1,4}$' then r.nr > k.most::integer
+            when k.most ~ '^[0-9]{1,4}d$' then r.created_at < now() - make_interval(days => left(k.most, -1)::integer)
             else false end as past
         from ready r, kept k),
     summed as (

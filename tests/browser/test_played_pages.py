@@ -514,7 +514,9 @@ async def test_a_passage_that_is_found_shows_no_signs_of_bold_words(
     browser: Browser, origin: str, api: PlayedApi
 ) -> None:
     project = {"projectId": "p1", "displayName": "Private chat", "space": "private", "sessions": 1}
-    text = "… of **\2Azores\3**: *nine* islands, 2 * 3 km, f(*args, **more), **all … of *old* fire** and **rain …"
+    text = (
+        "… of **\2Azores\3**: *nine* isles, 2 * 3 km, f(*a, **b), **all … of *old* fire** and **rain … 4* inn, f(*x …"
+    )
     found = {"sessionId": "7", "messageId": "m1", "versionId": None, "at": AT, "snippet": text}
     api.answers = {
         "GET /memory/projects": [(200, {"projects": [project]})],
@@ -524,7 +526,7 @@ async def test_a_passage_that_is_found_shows_no_signs_of_bold_words(
         await here.go("/sessions?q=Azores", ".row")
         title = here.page.locator(".row-title")
         await expect(title).to_have_text(
-            "… of Azores: nine islands, 2 * 3 km, f(*args, **more), all … of old fire and rain …"
+            "… of Azores: nine isles, 2 * 3 km, f(*a, **b), all … of old fire and rain … 4* inn, f(*x …"
         )
         await expect(title.locator("mark")).to_have_text("Azores")
 

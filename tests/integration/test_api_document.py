@@ -246,6 +246,8 @@ async def test_generated_clients_get_short_names_descriptions_and_no_defaults_to
         kind, _, name = path.partition(".")
         assert schemas[kind]["properties"][name]["description"] == words, path
         assert words in page
+    described = [one.get("description", "") for kind in schemas.values() for one in kind.get("properties", {}).values()]
+    assert not [words for words in described if re.search(r"\b(None|True|False)\b|[a-z]_[a-z]", words)]
     for kind in ("Reminder.status", "ReminderEvent.kind", "Intent.status", "ListedMemory.kind", "ListedChange.action"):
         name, _, field = kind.partition(".")
         assert schemas[name]["properties"][field]["enum"], kind

@@ -16,7 +16,7 @@ from relay.surfaces.http.api import events
 from tests.integration.api import open_api
 from tests.integration.conftest import Sql
 from tests.integration.library import add_version
-from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver
+from tests.integration.turn_driver import ADA, BEN, GROUP, TurnDriver, dm
 
 Json = dict[str, Any]
 LATER = f"{datetime.now(UTC).year + 5}-01-02 9:00"
@@ -89,10 +89,12 @@ async def test_an_open_page_hears_of_each_change(driver: TurnDriver, store: Stor
         await api.put("/api/reminders/quiet", json={"until": LATER})
         assert (await page.hear()).startswith("event: reminder\n"), "it's quiet"
         await sql(
-            "insert into standing_intent (space_id, user_id, about, text) "
-            "select id, %s, 'the garden', 'water it' from space where owner_id = %s", ADA, ADA,
+            "insert into standing_intent (space_id, user_id, about, text, status) "
+            "select id, %s, 'the garden', 'water it', 'proposed' from space where owner_id = %s", ADA, ADA,
         )  # fmt: skip
         assert (await page.hear()).startswith("event: reminder\n"), "a reminder for when something is mentioned"
+        await sql("update standing_intent set status = 'active'")
+        assert (await page.hear()).startswith("event: reminder\n"), "it has its OK"
         await sql("update standing_intent set used = 1")
         assert (await page.hear()).startswith("event: reminder\n"), "it was given"
         await sql("update standing_intent set status = 'ended'")
@@ -100,6 +102,31 @@ async def test_an_open_page_hears_of_each_change(driver: TurnDriver, store: Stor
         await api.post("/api/preferences", json={"polarity": "avoid", "pattern": "long answers"})
         assert (await page.hear()).startswith("event: preference\n")
         await page.leave()
+
+
+@pytest.mark.parametrize(
+    ("subject", "begins", "ends"),
+    [
+        ("reminder", "update space set quiet_until = now() + interval '1 hour'",
+         "update space set quiet_until = quiet_until - interval '2 hours'"),
+        ("memory", "update space set paused_until = now() + interval '1 hour'",
+         "update space set paused_until = paused_until - interval '2 hours'"),
+        ("reminder", "insert into standing_intent (space_id, user_id, about, text) "
+         "select id, owner_id, 'the garden', 'water it' from space",
+         "update standing_intent set expires_at = now() - interval '1 hour'"),
+    ],
+)  # fmt: skip
+async def test_an_open_page_hears_of_what_ends_by_the_clock(
+    subject: str, begins: str, ends: str, driver: TurnDriver, store: Store, sql: Sql
+) -> None:
+    await driver.teach(ADA, "Likes tea")
+    (before,) = await store.marks((dm(ADA).space,), ADA)
+    await sql(begins)
+    (during,) = await store.marks((dm(ADA).space,), ADA)
+    assert during != before
+    await sql(ends)
+    (after,) = await store.marks((dm(ADA).space,), ADA)
+    assert after == before, f"the mark of a {subject} doesn't keep a time that is over"
 
 
 async def test_an_open_page_hears_of_the_groups_that_its_person_is_in(

@@ -43,6 +43,7 @@ async def test_settings_are_read_and_changed(
         {"keepitDecay": {"compressionBase": {"light": 0.9}}},
         {"ui": {"defaultView": "list"}, "storage": {"maxCacheSize": 0}},
         {"storage": {"maxCacheSize": "1\u0663GB"}}, {"storage": {"compressionRetention": "3\u0660d"}},
+        {"storage": {"maxCacheSize": "8388608TB"}},
         {"keepitDecay": {"maxSessionDistance": "5"}}, {"ui": {"showTokenEstimates": "yes"}},
     ]  # fmt: skip
     for one in wrong:
@@ -54,6 +55,28 @@ async def test_settings_are_read_and_changed(
     assert whole["keepitDecay"] == changed["keepitDecay"] | {"maxSessionDistance": 5}
     await fails(await stranger.get(f"/api/memory/settings?projectId=t{past.thread_id}"), 404, "unknown")
     await fails(await stranger.put(f"/api/memory/settings?projectId=t{past.thread_id}", json={}), 404, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("name", "stored"),
+    [("maxCacheSize", "1\u0663GB"), ("maxCacheSize", "8388608TB"), ("compressionRetention", "3\u0660d")],
+)
+async def test_a_stored_setting_that_is_no_longer_valid_hinders_nothing(
+    name: str, stored: str, api: httpx.AsyncClient, past: LongSession, sql: Sql
+) -> None:
+    await add_version(sql, past.id, 1)
+    defaults = (await api.get("/api/memory/settings")).json()
+    await sql(
+        "insert into context_setting select id, jsonb_build_object('storage', jsonb_build_object(%s::text, %s::text)) "
+        "from space", name, stored,
+    )  # fmt: skip
+    assert (await api.get("/api/memory/settings")).json() == defaults
+    assert (await api.get("/api/memory/stats")).json()["freed"]["rows"] == 0
+    assert await sql("select relay.apply_retention(space_id) from context_setting") == [([],)]
+    changed = await api.put("/api/memory/settings", json={"ui": {"defaultView": "list"}})
+    assert changed.json() == defaults | {"ui": defaults["ui"] | {"defaultView": "list"}}
+    await api.put("/api/memory/settings", json={"storage": {name: defaults["storage"][name]}})
+    assert await sql("select settings #>> array['storage', %s] from context_setting", name) != [(stored,)]
 
 
 async def test_statistics_are_shown(

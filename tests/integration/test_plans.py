@@ -117,6 +117,7 @@ async def test_memory_pages_and_a_search_scan_no_growing_table(grown: str) -> No
         await turns.store.history(LARGEST, False, 0, 8, FIRST_USER, True)
         await turns.store.history(LARGEST, True, 0, 8, FIRST_USER, True)
         assert await turns.store.find(LARGEST, BOT, SearchQuery(turns.texts[0][:60]), 0, 6)
+        await turns.store.marks([LARGEST], FIRST_USER)
         assert from_end_to_end(grown, told) == {}
         assert {"memory", "memory_change", "entry"} <= set(told.read()), "the plans must have been seen"
 

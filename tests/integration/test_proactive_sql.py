@@ -12,6 +12,7 @@ import pytest
 
 from relay.core.errors import NO_MODEL, ModelAccountError
 from relay.core.models import ModelRequest, Step
+from relay.core.spending.charge import ChargedUse
 from relay.core.spending.prices import Prices
 from relay.jobs.proactive import heartbeat_kind, reminder_kind
 from relay.jobs.runner import Runner
@@ -234,6 +235,10 @@ async def test_a_switched_off_heartbeat_asks_no_model(store: Store, sql: Sql, dr
     assert await sql("select 1 from job where kind = 'heartbeat'") == []
 
 
+def cents(number: int) -> ChargedUse:
+    return ChargedUse("claude-haiku-4-5", number * 10_000, 0, 0, 0, 0, True)
+
+
 GATES = [
     ({}, ""),
     ({"quiet_until": NOON + timedelta(hours=1)}, "quiet is on"),
@@ -242,6 +247,7 @@ GATES = [
     ({"said_at": None}, "you haven't written for 7 days"),
     ({"said_at": NOON - timedelta(days=7, seconds=1)}, "you haven't written for 7 days"),
     ({"answering": True}, "I was writing an answer"),
+    ({"spent": [cents(1), cents(9)]}, "today's budget of $0.10 for this is used up"),
 ]
 
 

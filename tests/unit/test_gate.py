@@ -16,7 +16,7 @@ from relay.core.errors import BudgetUsedUp, ModelUnavailable
 from relay.core.models import Block, ModelRequest, Step
 from relay.core.spending.charge import Account, Charge, ChargedUse, Spending
 from relay.core.spending.prices import Price, Prices
-from relay.memory.spending.budget import NOTHING, Budget, Spent
+from relay.memory.spending.budget import NOTHING, Budget, Spent, Tally
 from relay.memory.spending.gate import Gate
 from tests.standins.fakes import FakeLedger
 
@@ -384,6 +384,15 @@ async def test_any_remaining_budget_allows_one_more_call() -> None:
         with pytest.raises(BudgetUsedUp, match=r"Your budget of \$0\.15"):
             await work.reply(request("more"), lambda _: None)
     assert model.asked == ["dear"]
+
+
+def test_a_budget_is_used_up_by_sums_that_binary_fractions_make_a_little_less() -> None:
+    tally = Tally("m", Budget(total=0.8, each=0.8, prices=PRICES), Spent(0.7, 0.7))
+    tally.count({"output_tokens": 1})
+    assert tally.spent.total < 0.8
+    assert tally.used_up
+    assert "used up your budget" in tally.budget.nearly_used_up(tally.spent)
+    assert "(80%)" in Budget(each=0.1).nearly_used_up(Spent(own=0.08))
 
 
 async def test_the_cost_of_a_cancelled_call_is_recorded_and_counted() -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from relay.core.models import Space, Thread
 from relay.memory.calls.base import Calls, rpc
-from relay.memory.contexts.space_settings import ContextSettings, read_document
+from relay.memory.contexts.space_settings import ContextSettings, read_document, valid_settings
 from relay.memory.rows.contexts.composition import CompositionPage
 from relay.memory.rows.contexts.library import OriginalPage, StorageStatistics, Suggestion
 from relay.memory.rows.contexts.projects import (
@@ -161,12 +161,14 @@ class SessionCalls(Calls):
         return await self._list(Suggestion, "suggest", space=thread.space.as_json(), query=asked, budget=budget)
 
     async def context_settings(self, space: Space) -> ContextSettings:
-        """Returns a space's settings of contexts."""
-        return read_document(await self._call("context_settings", space=space.as_json()))
+        """Returns a space's settings of contexts, with defaults for stored values that are no longer valid."""
+        stored = await self._call("context_settings", space=space.as_json())
+        return read_document(valid_settings(stored))
 
     async def change_context_settings(self, space: Space, changes: Mapping[str, object]) -> ContextSettings:
         """Changes a space's settings of contexts. Returns all of them."""
-        return read_document(await self._call("change_context_settings", space=space.as_json(), changes=changes))
+        stored = await self._call("change_context_settings", space=space.as_json(), changes=changes)
+        return read_document(valid_settings(stored))
 
     @rpc()
     async def storage_statistics(self, space: Space) -> StorageStatistics:

@@ -31,7 +31,7 @@ def _require_ascending(base: Base) -> Base:
 class Storage:
     """How many versions are kept."""
 
-    size: Annotated[str, Field(alias="maxCacheSize", pattern="^[1-9][0-9]{0,8} ?(kB|MB|GB|TB)$")] = "1GB"
+    size: Annotated[str, Field(alias="maxCacheSize", pattern="^[1-9]([0-9]{0,8} ?(kB|MB|GB)|[0-9]{0,5} ?TB)$")] = "1GB"
     retention: Annotated[
         Literal["all"] | Annotated[int, Field(ge=1, le=1000)] | Annotated[str, Field(pattern="^[1-9][0-9]{0,3}d$")],
         Field(alias="compressionRetention"),
@@ -45,7 +45,7 @@ class Defaults:
 
     preset: Annotated[Preset, Field(alias="compressionPreset")] = "standard"
     decay: Annotated[bool, Field(alias="keepitDecayEnabled")] = True
-    """False: all markers survive."""
+    """Off: all markers survive."""
     register: Annotated[bool, Field(alias="autoRegisterSessions")] = False
     model: Model = "small"
 

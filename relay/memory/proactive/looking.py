@@ -13,7 +13,7 @@ from relay.core.frozen import frozen
 from relay.core.models import Block, ModelMessage, ModelRequest, Step, ToolDefinition, make_tool
 from relay.core.prompt_markup import cut_to_tokens, mark_untrusted, text_block
 from relay.core.spending.charge import Charge
-from relay.core.spending.prices import Prices, format_dollars
+from relay.core.spending.prices import Prices, format_dollars, round_dollars
 from relay.memory.answers import InvalidAnswer, Words, read_input
 from relay.memory.derivations.derivation import Input, make_derivation
 from relay.memory.intents import process_intents
@@ -88,7 +88,7 @@ def explain_closed(state: GateState, limits: Limits, zone: tzinfo, hours: tuple[
     if state.answering:
         return "I was writing an answer"
     spent = sum(limits.prices.cost_of(row) or 0.0 for row in state.spent)
-    if spent >= limits.budget:
+    if round_dollars(spent) >= limits.budget:
         return f"today's budget of {format_dollars(limits.budget)} for this is used up"
     return ""
 

@@ -119,7 +119,7 @@ class ChangePlace:
     turn_id: int | None
     """None: no turn made the change, as when everything is forgotten at once."""
     memory_id: int | None
-    """The changed memory; None for a turn."""
+    """The changed memory; None: the place is a turn's."""
     replaced: int | None
     """The memory that the change replaced."""
     keeps: bool

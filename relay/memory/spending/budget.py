@@ -59,17 +59,17 @@ class Budget:
     def used_up(self, spent: Spent) -> str:
         """Returns a sentence that a budget is used up; empty if none is."""
         again = f"I answer again from midnight ({self.zone}). Commands still work."
-        if 0 < self.total <= spent.total:
+        if _reaches(spent.total, self.total):
             return f"Today's budget of {format_dollars(self.total)} is used up; {again}"
-        if 0 < self.each <= spent.own:
+        if _reaches(spent.own, self.each):
             return f"Your budget of {format_dollars(self.each)} for today is used up; {again}"
         return ""
 
     def nearly_used_up(self, spent: Spent) -> str:
         """Returns a sentence that warns a person about their own budget; empty if there is no need."""
-        if not 0 < WARN * self.each <= spent.own:
+        if not _reaches(spent.own, WARN * self.each):
             return ""
-        if spent.own >= self.each:
+        if _reaches(spent.own, self.each):
             each = format_dollars(self.each)
             return f"💸 That used up your budget of {each} for today; it resets at midnight ({self.zone})"
         share = f"{100 * spent.own / self.each:.0f}%"
@@ -89,6 +89,11 @@ class Budget:
                     '"output": 10}} (dollars per million tokens; 0 if it is free), or remove '
                     "RELAY_DAILY_BUDGET_USD and RELAY_DAILY_BUDGET_USD_PER_USER."
                 )
+
+
+def _reaches(spent: float, limit: float) -> bool:
+    """Tells whether a sum has reached a limit; 0: there is none."""
+    return limit > 0 and round_dollars(limit) <= round_dollars(spent)
 
 
 UNLIMITED = Budget()

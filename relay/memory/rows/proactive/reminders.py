@@ -42,8 +42,8 @@ class Reminder:
     space_id: int
     created_at: datetime
     occurrence: datetime | None = None
-    """The occurrence that a repeated question is about, or the time to which one was postponed; None: next_at is the
-    rule's own."""
+    """The occurrence that a repeated question is about, or the time to which one was postponed; None: there
+    is neither."""
     repeat_minutes: int | None = None
     """After how many minutes an `ask` is repeated."""
     asked: int = 0

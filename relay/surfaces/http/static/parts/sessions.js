@@ -32,9 +32,9 @@ export function useProject(id, me) {
   return { projects, project, may: may(project) };
 }
 
-// *italic* and **bold** words. They may begin or end where text is left out.
-const STARRED = /\B(\*\*?)(?=[^\s*])([^*]*[^\s*])(?:\1(?![\w*])|(?= ?…))/g;
-const ENDED = /(… [^*]*[^\s*])\*\*?(?![\w*])/g;
+// *italic* and **bold** words. Bold ones may begin or end where text is left out.
+const STARRED = /\B(\*\*?)(?=[^\s*])([^*]*[^\s*])\1(?![\w*])|\B\*\*(?=[^\s*][^*]*…)/g;
+const ENDED = /(… [^*]*[^\s*])\*\*(?![\w*])/g;
 
 /** A passage of a search, with the words that match marked. */
 export function Snippet({ text }) {
