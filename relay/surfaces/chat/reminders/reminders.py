@@ -195,7 +195,7 @@ def history(call: ChatContext, one: OpenedReminder) -> list[str]:
 def made_row(one: Reminder) -> list[Button]:
     """Returns the buttons under a reminder that was just made. Undo takes back the latest step."""
     return [
-        button("↶ Undo", act_on_reminder(one.id, "back" if commands.is_postponed(one) else "delete")),
+        button("↩ Undo", act_on_reminder(one.id, "back" if commands.is_postponed(one) else "delete")),
         button("✎ Edit", ask_edit(one.id)),
         button("1 h later", act_on_reminder(one.id, "later")),
     ]
@@ -204,7 +204,7 @@ def made_row(one: Reminder) -> list[Button]:
 def rows_of(one: Reminder) -> list[list[Button]]:
     """Returns the buttons under a reminder."""
     if one.status == "deleted":
-        return [[button("↶ Undo", act_on_reminder(one.id, "restore"))]]
+        return [[button("↩ Undo", act_on_reminder(one.id, "restore"))]]
     first = {
         "proposed": [button("✅ Yes", act_on_reminder(one.id, "accept"))],
         "active": [button("⏸ Pause", act_on_reminder(one.id, "pause"))],
