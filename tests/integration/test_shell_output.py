@@ -379,7 +379,7 @@ def test_words_that_mean_nothing_are_refused_as_wrong_arguments(words: str) -> N
     [
         (f"summary correct {'ä' * 3_500}", ""), ("heartbeat edit", "x" * 2_001),
         (f"remind when {'w' * 101}: tea", ""), (f"remind when dentist: {'x' * 1_001}", ""),
-        (f"remind tomorrow 9:00 {'x' * 1_001}", ""), (f"remember {'x' * 501}", ""), ("soul edit", "x" * 20_000),
+        (f"remind 2031-03-01 9:00 {'x' * 1_001}", ""), (f"remember {'x' * 501}", ""), ("soul edit", "x" * 20_000),
         (f"persona {'x' * 5_000}", ""),
     ],
 )  # fmt: skip

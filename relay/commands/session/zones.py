@@ -16,25 +16,26 @@ PARTS_OF_HOURS = {
 }  # fmt: skip
 """Zones without summer time for the distances that no zone is named after."""
 CITIES = {
-    "Europe/Berlin": "germany deutschland hamburg munich münchen cologne köln frankfurt frankfurt_am_main stuttgart "
-    "düsseldorf leipzig dresden hannover nürnberg bremen",
-    "Europe/Vienna": "austria österreich wien graz linz salzburg innsbruck",
-    "Europe/Zurich": "switzerland schweiz zürich geneva genf basel bern lausanne",
-    "Europe/Rome": "italy italien rom milan mailand naples neapel turin florence florenz venice venedig",
-    "Europe/Paris": "france frankreich lyon marseille nice nizza straßburg strasbourg",
-    "Europe/Madrid": "spain spanien barcelona sevilla valencia mallorca",
-    "Europe/Amsterdam": "netherlands niederlande rotterdam", "Europe/Brussels": "belgium belgien brüssel antwerpen",
-    "Europe/Luxembourg": "luxemburg", "Europe/Prague": "prag", "Europe/Warsaw": "warschau krakau krakow danzig",
+    "Europe/Berlin": "germany, deutschland, hamburg, munich, münchen, cologne, köln, frankfurt, frankfurt am main, "
+    "stuttgart, düsseldorf, leipzig, dresden, hannover, nürnberg, bremen",
+    "Europe/Vienna": "austria, österreich, wien, graz, linz, salzburg, innsbruck",
+    "Europe/Zurich": "switzerland, schweiz, zürich, geneva, genf, basel, bern, lausanne",
+    "Europe/Rome": "italy, italien, rom, milan, mailand, naples, neapel, turin, florence, florenz, venice, venedig",
+    "Europe/Paris": "france, frankreich, lyon, marseille, nice, nizza, straßburg, strasbourg",
+    "Europe/Madrid": "spain, spanien, barcelona, sevilla, valencia, mallorca",
+    "Europe/Amsterdam": "netherlands, niederlande, rotterdam",
+    "Europe/Brussels": "belgium, belgien, brüssel, antwerpen",
+    "Europe/Luxembourg": "luxemburg", "Europe/Prague": "prag", "Europe/Warsaw": "warschau, krakau, krakow, danzig",
     "Europe/Copenhagen": "kopenhagen", "Europe/Athens": "athen", "Europe/Bucharest": "bukarest",
-    "Europe/Belgrade": "belgrad", "Europe/Lisbon": "lissabon porto", "Europe/Kiev": "kiew",
-    "Europe/Moscow": "moskau saint_petersburg st_petersburg",
-    "Europe/London": "england großbritannien manchester edinburgh",
-    "Asia/Tokyo": "tokio osaka", "Asia/Shanghai": "peking beijing", "Asia/Singapore": "singapur",
-    "Asia/Kolkata": "india indien delhi neu_delhi new_delhi mumbai bangalore", "Asia/Tehran": "teheran",
+    "Europe/Belgrade": "belgrad", "Europe/Lisbon": "lissabon, porto", "Europe/Kiev": "kiew",
+    "Europe/Moscow": "moskau, saint petersburg, st petersburg",
+    "Europe/London": "england, großbritannien, manchester, edinburgh",
+    "Asia/Tokyo": "tokio, osaka", "Asia/Shanghai": "peking, beijing", "Asia/Singapore": "singapur",
+    "Asia/Kolkata": "india, indien, delhi, neu delhi, new delhi, mumbai, bangalore", "Asia/Tehran": "teheran",
     "Asia/Baghdad": "bagdad", "Asia/Damascus": "damaskus", "Asia/Tbilisi": "tiflis", "Asia/Yerevan": "jerewan",
-    "Africa/Cairo": "kairo", "Africa/Johannesburg": "kapstadt cape_town", "America/Havana": "havanna",
-    "America/New_York": "boston washington miami philadelphia atlanta", "America/Chicago": "houston dallas",
-    "America/Los_Angeles": "san_francisco seattle san_diego", "America/Sao_Paulo": "rio_de_janeiro",
+    "Africa/Cairo": "kairo", "Africa/Johannesburg": "kapstadt, cape town", "America/Havana": "havanna",
+    "America/New_York": "boston, washington, miami, philadelphia, atlanta", "America/Chicago": "houston, dallas",
+    "America/Los_Angeles": "san francisco, seattle, san diego", "America/Sao_Paulo": "rio de janeiro",
     "America/Toronto": "ottawa",
 }  # fmt: skip
 """What people call places, in English and German, that are in the zone of another city or name it otherwise."""
@@ -50,7 +51,7 @@ def _city(words: str) -> str:
     return re.sub("[-._]+", "_", fold(words))
 
 
-NAMED = {_city(name): zone for zone, names in CITIES.items() for name in names.split()}
+NAMED = {_city(name): zone for zone, names in CITIES.items() for name in names.split(", ")}
 
 
 def zone_of_city(words: str) -> str | None:
