@@ -159,7 +159,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce((select choices from choice where user_id = p_user_id), '{}')
 $$;
 
--- Adds to a person's settings; nothing, if their zone is no longer former_zone. Returns all of them.
+-- Adds to a person's settings. Adds nothing if their zone is no longer former_zone. Returns all of them.
 create or replace function public.relay_choose(p_user_id bigint, p_choices jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into choice as c (user_id, choices) values (p_user_id, p_choices - 'former_zone')

@@ -31,7 +31,7 @@ async def forget(ctx: CommandContext, which: str) -> Changed:
         )
     if (bare := words.strip(".!")).casefold() in EVERYTHING:
         raise WrongArgument(
-            f"Do you mean everything I know? /memory reset forgets it all, after a question. To look for the word "
+            f"Do you mean everything I know? /memory reset forgets it all, but asks you first. To look for the word "
             f"“{bare}” in what I know, write /forget *{bare}*"
         )
     if not words.lstrip("#").isdecimal() and not is_long_enough(words):
