@@ -27,6 +27,14 @@ async def run_beside(work: Awaitable[T]) -> AsyncIterator[asyncio.Task[T]]:
         await cancel(task)
 
 
+async def wait_for(event: asyncio.Event, seconds: float) -> bool:
+    """Waits until an event is set, at most this long. Returns whether it is set."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()
+
+
 async def wait_or_cancel(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
     """Returns the result of `work`, or None as soon as `stop` is set."""
     async with run_beside(stop.wait()) as halt, run_beside(work) as task:

@@ -4,7 +4,6 @@ ones after a change of model."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from relay.clients.embedding.installed import QUERY
 from relay.core import metrics
 from relay.core.errors import EmbedderUnavailable, RelayError
 from relay.core.ports import Embedder
+from relay.core.tasks import wait_for
 from relay.memory.calls.memory.search import vector_text
 from relay.memory.rows.upkeep.embedding import EmbedTask, MadeVector
 from relay.memory.store import Store
@@ -272,6 +272,4 @@ async def keep_fresh(indexer: Indexer, woken: asyncio.Event | None = None, look_
             pause = TROUBLE_SECONDS
             metrics.ERRORS.labels("index", type(error).__name__).inc()
             log.error("indexing failed; retrying", error=type(error).__name__)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause):
-                await woken.wait()
+        await wait_for(woken, pause)

@@ -106,7 +106,6 @@ async def test_command_menus_offer_only_the_commands_that_work_there(bot: Shared
     for admin in (OWNER, OTHER_ADMIN):
         assert menu(type="chat", chat_id=admin) >= everybody | {"soul", "persona"}
     assert menu(type="default") == set()
-    assert bot.tg.calls("deleteMyCommands")
     # One admin had not pressed Start, so Telegram doesn't know that chat. The others still got theirs.
     assert not menu(type="chat", chat_id=LATE_ADMIN)
     late = bot.tg.user(LATE_ADMIN, "Lea")

@@ -202,12 +202,6 @@ def test_the_data_directory_is_checked(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert machine.data_directory(load_with_errors()[0]).said.endswith("is not a directory")
 
 
-def test_an_unsupported_python_is_warned_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert machine.python() == []
-    monkeypatch.setattr(machine, "PYTHONS", ((3, 99), (3, 100)))
-    assert [one.state for one in machine.python()] == ["warning"]
-
-
 def test_the_age_of_backups_is_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     given, long_ago = load_with_errors()[0], (datetime.now(UTC) - timedelta(days=9)).isoformat()
     assert machine.backup(given, "").state == "skipped"

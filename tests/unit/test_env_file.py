@@ -127,18 +127,18 @@ def test_a_file_readable_by_its_group_stays_so(tmp_path: Path) -> None:
 def test_swapping_the_new_file_for_a_link_changes_no_other_files_owner(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, victim, given = tmp_path / ".env", tmp_path / "victim", list[Path | int]()
+    path, victim, given = tmp_path / ".env", tmp_path / "victim", list[int]()
     path.write_text("A=1\n")
     victim.touch()
 
-    def swap(_: int) -> None:
-        (new,) = tmp_path.glob(".env.*")
+    def swap(changed: str | int, *_: int) -> None:
+        (new,) = tmp_path.glob(".*.partial")
         new.unlink()
         new.symlink_to(victim)
+        given.append(os.stat(changed).st_ino)
 
-    monkeypatch.setattr(os, "fsync", swap)
-    monkeypatch.setattr(os, "chown", lambda name, *_: given.append(Path(name).stat().st_ino))
-    monkeypatch.setattr(os, "fchown", lambda descriptor, *_: given.append(os.fstat(descriptor).st_ino))
+    monkeypatch.setattr(os, "chown", swap)
+    monkeypatch.setattr(os, "fchown", swap)
     write(path, "A=2\n")
     assert given
     assert victim.stat().st_ino not in given

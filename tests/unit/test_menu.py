@@ -64,12 +64,6 @@ async def test_in_a_group_the_admin_menu_is_set_once_and_removed_from_former_adm
     assert all(sent["scope"]["user_id"] == ADA for _, sent in messenger.calls)
 
 
-async def test_the_single_command_list_of_earlier_versions_is_deleted() -> None:
-    messenger = FakeMessenger()
-    await registered(messenger)
-    assert ("deleteMyCommands", {}) in messenger.calls
-
-
 async def test_a_refused_menu_does_not_stop_the_others() -> None:
     menus = await registered(Refusing(), ADA, BEN)
     assert menus.keys() == {"all_private_chats", "all_group_chats", f"chat{ADA}", f"chat{BEN}"}

@@ -23,7 +23,7 @@ from relay.memory import migrations
 from relay.runtime.runtime import make_backup
 from relay.runtime.storage import Storage, direct, is_embedded, open_storage, place, prepare_schema
 from relay.surfaces.cli.parameters import BACKUP_ENDING
-from relay.surfaces.cli.progress import name_program, plain, show_progress, tell_if_interrupted
+from relay.surfaces.cli.progress import plain, show_progress, tell_if_interrupted
 from relay.surfaces.cli.terminal.keyboard import read_line
 
 
@@ -63,7 +63,7 @@ def _report(console: Console, made: MadeBackup, settings: Settings) -> None:
     )
     if made.header.up_to is not None:
         console.print("(Over REST, a backup is not a snapshot, and rows added in the meantime are missing.)")
-    console.print(f"To restore it: {name_program()} restore {shlex.quote(str(made.path))}")
+    console.print(f"To restore it: {RELAY} restore {shlex.quote(str(made.path))}")
     if settings.keep_media:
         where = "the bucket relay-media" if settings.supabase_url else settings.data_dir / "media"
         console.print(f"Files that people sent (RELAY_KEEP_MEDIA) are not in it; they stay in {where}.")

@@ -1,15 +1,12 @@
-"""Shows the progress of long work, with a terminal or without; and the command to type next, also after Ctrl-C."""
+"""Shows the progress of long work, with a terminal or without, and what to do next after Ctrl-C."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import shlex
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -23,18 +20,6 @@ LINE_SECONDS = 5.0
 def plain(stderr: bool = False) -> Console:
     """Returns a console that prints texts unchanged, to standard output or to standard error."""
     return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
-
-
-def name_program() -> str:
-    """Returns the path to type for this program in the present folder."""
-    program = Path(sys.argv[0]).absolute()
-    found = shutil.which("relay")
-    if found is not None and Path(found).resolve() == program.resolve():
-        return "relay"
-    if program.name == "__main__.py":
-        return f"{shlex.quote(sys.executable)} -m relay"
-    here = Path.cwd()
-    return shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
 
 
 class ProgressBar:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from relay.core.tasks import wait_for
 from relay.surfaces.http.connection import MOST_CONNECTIONS
 from relay.surfaces.http.problems import ApiError
 
@@ -30,11 +31,7 @@ class Stream:
 
     async def closes_within(self, seconds: float) -> bool:
         """Waits until the stream is closed, at most this long. Returns whether it is closed."""
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._ending.wait()
-        except TimeoutError:
-            return False
+        return await wait_for(self._ending, seconds)
 
 
 class Streams:

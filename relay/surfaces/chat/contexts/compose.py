@@ -14,7 +14,6 @@ from relay.surfaces.chat.contexts import composition
 from relay.surfaces.chat.contexts.suggestion import present_topic, these_fit
 from relay.surfaces.chat.handlers import action, answers, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, arrange, button, question, step_rows
-from relay.surfaces.chat.times import local
 
 PAGE = 6
 AUTO = "auto"
@@ -154,7 +153,7 @@ def session_button(call: ChatContext, now: commands.Drafted, one: ComposableSess
     """Returns the button that adds or removes a session."""
     on = one.id in now.draft.parts
     name = shorten(one.title or one.words or "…", 30)
-    label = f"{'☑' if on else '☐'} {name} · {local(one.first, call.zone):%d %b} · {format_tokens(one.tokens)}"
+    label = f"{'☑' if on else '☐'} {name} · {one.first.astimezone(call.zone):%d %b} · {format_tokens(one.tokens)}"
     return button(label, press_take(now.id, one.id, not on, offset))
 
 

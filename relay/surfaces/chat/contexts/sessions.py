@@ -20,7 +20,7 @@ from relay.surfaces.chat.contexts.markers.keepit import open_session_markers
 from relay.surfaces.chat.contexts.space_settings import show_or_change
 from relay.surfaces.chat.handlers import action, pressed, shows
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, app_rows, button, step_rows
-from relay.surfaces.chat.times import local, moment
+from relay.surfaces.chat.times import moment
 
 PAGE = 6
 SETTINGS = "settings"
@@ -44,12 +44,6 @@ async def sessions(call: ChatContext) -> CommandReply:
 async def turn_page(call: ChatContext, offset: int) -> ButtonReply:
     """Shows the sessions starting at an offset."""
     return (await page(call, offset)).redraw()
-
-
-@action("ko")
-async def press_earlier(call: ChatContext, session_id: int, offset: int) -> ButtonReply:
-    """Shows one session: the button of earlier versions, in old messages."""
-    return await press_session(call, OpenSession(session_id, offset))
 
 
 @pressed(OpenSession)
@@ -149,8 +143,8 @@ def title(one: Session) -> str:
 def numbers(call: ChatContext, one: Session, estimates: bool) -> str:
     """Says when a session was, how long it is, and what it has: markers, versions, a place in the library."""
     ended = one.ended or one.began
-    same_day = local(one.began, call.zone).date() == local(ended, call.zone).date()
-    until = f"{local(ended, call.zone):%H:%M}" if same_day else moment(ended, call.zone)
+    same_day = one.began.astimezone(call.zone).date() == ended.astimezone(call.zone).date()
+    until = f"{ended.astimezone(call.zone):%H:%M}" if same_day else moment(ended, call.zone)
     said = [f"{moment(one.began, call.zone)} – {until}", pluralize(one.messages, "message")]
     if estimates:
         said.append(f"{format_tokens(one.tokens)} tokens")

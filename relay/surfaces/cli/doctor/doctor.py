@@ -68,16 +68,8 @@ async def examine(given: Settings, wrong: Mapping[str, str]) -> list[Finding]:
         looking,
     )
     people = settings.people(given, look.work)
-    found = [
-        *first,
-        people,
-        *asked,
-        *models,
-        *look.findings,
-        *files,
-        *(line for findings in others for line in findings),
-    ]
-    return [*found, *machine.python(), speech.speech(given)]
+    beside = [line for findings in others for line in findings]
+    return [*first, people, *asked, *models, *look.findings, *files, *beside, speech.speech(given)]
 
 
 async def _ask(

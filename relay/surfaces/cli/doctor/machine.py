@@ -1,4 +1,4 @@
-"""This machine: Python, the disk, the directory where Relay keeps its files, and the backups."""
+"""This machine: the disk, the directory where Relay keeps its files, and the backups."""
 
 from __future__ import annotations
 
@@ -16,22 +16,11 @@ from relay.surfaces.cli.doctor.finding import Finding, failed, ok, skipped, warn
 NAMES = ("data", "disk", "backup")
 NEEDS = ("RELAY_DATA_DIR", "RELAY_BACKUP_DIR")
 SECONDS = 100.0
-PYTHONS = ((3, 11), (3, 14))
-"""The first supported version, and the first unsupported one."""
 FULL, LOW, PLENTY = 100e6, 1e9, 10e9
 """Free bytes: too few to write anything soon; few; enough, however large the disk."""
 LOW_PART = 0.05
 OLD = timedelta(days=3)
 """The age from which a backup is old."""
-
-
-def python() -> list[Finding]:
-    """Warns about an unsupported Python. (The page's first line names the version.)"""
-    version = sys.version_info[:2]
-    if PYTHONS[0] <= version < PYTHONS[1]:
-        return []
-    said = f"Relay is not tested with Python {version[0]}.{version[1]}.{sys.version_info[2]}"
-    return [warning("python", said, "Use Python 3.11, 3.12 or 3.13.")]
 
 
 def disk(settings: Settings) -> Finding:

@@ -6,13 +6,13 @@ import contextlib
 import io
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from dotenv.parser import Binding, parse_stream
 
 from relay.core.errors import SettingsError
+from relay.core.private_files import FileRefused, write_atomically
 from relay.surfaces.cli.doctor.settings import number_invalid_lines
 
 PLAIN = re.compile(r"[\w@%+:,./=?-]*", re.ASCII)
@@ -80,19 +80,11 @@ def write(path: Path, text: str) -> None:
     that. Raises `SettingsError`."""
     path = path.resolve()
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".env.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-                _keep_owner(file.fileno(), path)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}.") from None
+        with write_atomically(path, replace=True) as file:
+            file.write(text.encode())
+            _keep_owner(file.fileno(), path)
+    except FileRefused as error:
+        raise SettingsError(str(error)) from None
 
 
 def _keep_owner(descriptor: int, path: Path) -> None:

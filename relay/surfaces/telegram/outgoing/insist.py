@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -19,7 +18,7 @@ from relay.core.errors import (
 )
 from relay.core.ports import Messenger
 from relay.core.retry import RetryPolicy
-from relay.core.tasks import wait_or_cancel
+from relay.core.tasks import wait_for, wait_or_cancel
 
 REFUSED_SECONDS = 30.0
 """The pause while Telegram refuses the token, or the address of the webhook: a person has to fix it."""
@@ -57,10 +56,7 @@ async def sleep_or_stop(seconds: float, stop: asyncio.Event | None) -> None:
     if stop is None:
         await asyncio.sleep(seconds)
         return
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await stop.wait()
-    if stop.is_set():
+    if await wait_for(stop, seconds):
         raise Stopped
 
 

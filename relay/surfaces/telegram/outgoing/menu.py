@@ -29,7 +29,6 @@ async def register(messenger: Messenger, admins: frozenset[int], others: Iterabl
     rest. `others`: users who may have been admins earlier."""
     for place in ("private", "group"):
         await _tell(messenger, "setMyCommands", scope={"type": f"all_{place}_chats"}, commands=menu(place, False))
-    await _tell(messenger, "deleteMyCommands")  # earlier versions had one list for all chats
     for admin in admins:
         await register_admin(messenger, admin, admin)
         await set_menu_button(messenger, admin, web_url)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -13,13 +12,13 @@ import structlog
 from relay.core.errors import MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError, TokenRefused
 from relay.core.frozen import frozen
 from relay.core.ports import Messenger
+from relay.core.tasks import wait_for
 from relay.memory.claims import ClaimedTurn
 from relay.memory.rows.delivery import PartResult, Request, StoredPart
 from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import Formatted, format_preview, run_formatting
 from relay.surfaces.telegram.outgoing import chat_action
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD, allow_everywhere
-from relay.surfaces.telegram.outgoing.insist import Stopped, sleep_or_stop
 from relay.surfaces.telegram.outgoing.requests import text_request
 from relay.surfaces.telegram.parsing.place import Place
 
@@ -76,13 +75,13 @@ class Preview:
 
     async def __aexit__(self, *_: object) -> None:
         self._closing.set()
+        self._news.set()
         self._tasks[0].cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def settle(self, stop: asyncio.Event) -> None:
         """Waits until the preview's message may be edited again, or `stop` is set."""
-        with contextlib.suppress(Stopped):
-            await sleep_or_stop(max(0.0, self._free_at - time.monotonic()), stop)
+        await wait_for(stop, max(0.0, self._free_at - time.monotonic()))
 
     def text(self, so_far: Callable[[], str]) -> None:
         if self._limits.quiet:
@@ -108,7 +107,7 @@ class Preview:
     async def _show(self) -> None:
         """Shows the newest text at a steady pace until closed; never interrupts a request."""
         pause = DRAFT_FIRST if self._place.private else EDIT_FIRST
-        while not await self._wait_closed(pause):
+        while not await wait_for(self._closing, pause):
             pause = DRAFT_EVERY if self._place.private else EDIT_EVERY
             self._news.clear()
             try:
@@ -124,23 +123,8 @@ class Preview:
                 if isinstance(error, MessengerRefused | TokenRefused):
                     self._limits.no_drafts.add(self._place.chat_id)
                     return
-            if not await self._wait_for_news(DRAFT_LASTS):
+            if not await wait_for(self._news, DRAFT_LASTS):
                 self._shown = "" if self._place.private else self._shown
-
-    async def _wait_closed(self, seconds: float) -> bool:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._closing.wait()
-        return self._closing.is_set()
-
-    async def _wait_for_news(self, seconds: float) -> bool:
-        """Waits for new text or the end. Returns False if `seconds` pass without either."""
-        until = time.monotonic() + seconds
-        while not self._news.is_set() and not self._closing.is_set() and time.monotonic() < until:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(0.5):
-                    await self._news.wait()
-        return self._news.is_set() or self._closing.is_set()
 
     async def _draft(self) -> None:
         shown = await run_formatting(format_preview, await self._markdown())

@@ -16,7 +16,7 @@ from relay.core.errors import DatabaseError, OtherVersion, RelayError, TurnLost
 from relay.core.frozen import frozen
 from relay.core.ports import TextToSpeech
 from relay.core.redaction.redact import redact
-from relay.core.tasks import cancel
+from relay.core.tasks import cancel, wait_for
 from relay.media.reading import Reader
 from relay.memory.calls.queue import FAILURES
 from relay.memory.claims import ClaimedTurn
@@ -170,9 +170,7 @@ class Worker:
                 raise
             except DatabaseError as error:
                 log.error("cannot read the queue", error=str(error))
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(max(0.02, self._next_at - time.monotonic())):
-                    await self._wake.wait()
+            await wait_for(self._wake, max(0.02, self._next_at - time.monotonic()))
 
     async def claim(self) -> None:
         """Claims due turns, renews the running ones, and cancels those that another process took over or stopped."""
