@@ -39,8 +39,9 @@ class Exports:
         """Yields the file of a request while it is sent. Raises `TooMuchToSend`, `NotPacked`, or `Stopped` once `stop`
         is set."""
         stored, at = request["export"], {"chat_id": request["chat_id"]}
-        space = Space(**stored["space"])
-        wanted = Export(request["file"]["name"], space, stored["title"], stored["zone"], stored["reader"])
+        # Requests that an earlier version stored name no reader.
+        space, reader = Space(**stored["space"]), stored.get("reader", 0)
+        wanted = Export(request["file"]["name"], space, stored["title"], stored["zone"], reader)
         try:
             async with shown(self._messenger, at, "upload_document"), contextlib.AsyncExitStack() as held:
                 await run_or_stop(self._take_place(held), stop)
