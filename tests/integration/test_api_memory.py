@@ -157,6 +157,7 @@ async def test_a_pending_change_is_kept_or_discarded(driver: TurnDriver, store: 
             ["Likes coffee", "Likes tea"],
         )
         coffee, tea = (one["id"] for one in waiting["changes"])
+        await refused(api.post(f"/api/changes/{tea}/undo"), 409, "conflict", "waits for your decision")
         assert (await api.post(f"/api/changes/{tea}/keep")).json()["outcome"] == "done"
         assert (await api.post(f"/api/changes/{coffee}/discard")).json()["outcome"] == "done"
         assert await listed(api) == ["Likes tea"]

@@ -17,10 +17,17 @@ from relay.memory.rows.controls import DecidedWaiting
 from relay.memory.rows.upkeep.night import TidiedCounts
 
 Decision = Literal["undo", "keep", "discard"]
-Outcome = Literal["done", "settled", "changed since"]
-"""settled: it was already decided. changed since: the memory has changed again, so this is not undone."""
-CHANGED_SINCE = "It has changed again since. Undo the newer change first."
+Outcome = Literal["done", "waits", "changed since", "settled"]
+"""waits: it is pending, so it can't be undone. changed since: it can't either, as the memory has changed again. settled:
+it was decided differently."""
+DECIDED: dict[Decision, str] = {"undo": "undone", "keep": "applied", "discard": "discarded"}
+"""The state of a change after each decision."""
 SETTLED = "That's already decided."
+REFUSALS: dict[Outcome, str] = {
+    "waits": "It waits for your decision: keep or discard it.",
+    "changed since": "It has changed again since. Undo the newer change first.",
+    "settled": SETTLED,
+}
 LATEST = 1000
 """How many changes of a memory to look through for one that no turn made."""
 
@@ -65,9 +72,11 @@ async def decide(ctx: CommandContext, change_id: int, decision: Decision) -> Dec
         past = await ctx.store.memory_past(place.memory_id, 0, LATEST)
         changes = [one for one in past.changes if one.id == change_id]
     status = next((one.status for one in changes if one.id == change_id), "")
-    outcome: Outcome = "done"
-    if status != {"keep": "applied", "discard": "discarded"}.get(decision, status):
-        outcome = "settled"
+    outcome: Outcome = "settled"
+    if status == DECIDED[decision]:
+        outcome = "done"
+    elif status == "pending":
+        outcome = "waits"
     elif decision == "undo" and status == "applied":
         outcome = "changed since"
     return Decided(place, tuple(changes), outcome)

@@ -91,9 +91,7 @@ async def history(call: ChatContext, view: HistoryView, space_id: int | None = N
 
 def outcome_line(decided: commands.Decided, decision: commands.Decision) -> str:
     """Says what a decision did."""
-    return {"done": DONE[decision], "settled": commands.SETTLED, "changed since": commands.CHANGED_SINCE}[
-        decided.outcome
-    ]
+    return DONE[decision] if decided.outcome == "done" else commands.REFUSALS[decided.outcome]
 
 
 def _keyboard(call: ChatContext, found: commands.TurnChanges, opened: bool) -> list[list[Button]]:

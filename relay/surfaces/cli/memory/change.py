@@ -10,7 +10,7 @@ from relay.commands.memory.access import find_change
 from relay.commands.memory.change import MemoryPatch, merge_memories, patch_memory, restore_memory
 from relay.commands.memory.controls import ForgottenAll, count_for_reset
 from relay.commands.memory.controls import reset as reset_command
-from relay.commands.memory.decide import CHANGED_SINCE, SETTLED, Decided, Decision, decide
+from relay.commands.memory.decide import REFUSALS, Decided, Decision, decide
 from relay.core.errors import Conflict, DataRefused, NotFound
 from relay.core.program import RELAY
 from relay.core.text import pluralize
@@ -22,13 +22,9 @@ from relay.surfaces.cli.memory.group import Words, confirm_reset, find_number, m
 from relay.surfaces.cli.owner import Shown, owner_command, parameter
 from relay.surfaces.cli.parameters import Number
 
-DECIDED: dict[Decision, str] = {"undo": "undone", "keep": "applied", "discard": "discarded"}
-"""The state of a change after each decision."""
 BACK = f"`{RELAY} memory changes` lists the changes, and `{RELAY} memory undo` takes one back."
 UNTIL = parameter("until", Annotated[list[str], typer.Argument(help="2h, 3d, or until 2026-12-24.")])
 HOW = parameter("how", Words, None)
-WAITS = f"It waits for your decision: `{RELAY} memory keep` or discard."
-
 
 ALL = Annotated[bool, typer.Option("--yes", help="Forget everything that matches job*. Otherwise, only show it.")]
 
@@ -57,9 +53,8 @@ async def _decide(ctx: ChatContext, change: int, decision: Decision) -> Decided:
     except (DataRefused, NotFound):  # no change has a number beyond 64 bits
         raise NotFound(f"There is no change {change}. `{RELAY} memory changes` lists them.") from None
     done = await decide(ctx, change, decision)
-    status = next(one.status for one in done.changes if one.id == change)
-    if status != DECIDED[decision]:
-        raise Conflict({"pending": WAITS, "applied": CHANGED_SINCE}.get(status, SETTLED))
+    if done.outcome != "done":
+        raise Conflict(REFUSALS[done.outcome])
     return done
 
 

@@ -69,9 +69,9 @@ async def discard(ctx: Writing, change_id: ChangeId) -> commands.Decided:
 
 async def require_done(ctx: CommandContext, change_id: int, decision: commands.Decision) -> commands.Decided:
     """Decides about a change. Raises `NotFound` if the person may not see it, and `Conflict` if it was decided
-    differently or has changed since."""
+    differently, has changed since, or can't be undone as it waits."""
     await find_change(ctx, change_id)
     decided = await commands.decide(ctx, change_id, decision)
     if decided.outcome != "done":
-        raise Conflict(commands.SETTLED if decided.outcome == "settled" else commands.CHANGED_SINCE)
+        raise Conflict(commands.REFUSALS[decided.outcome])
     return decided
