@@ -11,8 +11,8 @@ from relay.core.program import RELAY
 from relay.core.text import parse_number, pluralize
 from relay.memory.rows.sessions import Session, SessionPage
 
-NO_SUCH_NUMBER = "There is no session with that number."
-NOT_HERE = "There is no session with that id here."
+NO_SUCH_NUMBER = "There's no session with that number."
+NOT_HERE = "There's no session with that id here."
 
 
 @command(

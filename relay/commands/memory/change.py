@@ -17,7 +17,7 @@ from relay.memory.review.distinction import name_other_days
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import OpenedMemory
 
-NOT_YOURS = "This is not yours to change."
+NOT_YOURS = "That's not yours to change."
 FORGOTTEN = "Memory #{} is already forgotten."
 ONE_SPACE = "These belong to different people or groups, so I can't change them together."
 

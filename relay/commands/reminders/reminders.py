@@ -241,7 +241,7 @@ async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
     the day. Raises `Conflict` if that time passed too long ago to be sent late."""
     one = await existing_reminder(ctx, reminder_id)
     if one.status not in ("active", "paused"):
-        raise Conflict("It waits for your OK." if one.status == "proposed" else OVER)
+        raise Conflict("It's waiting for your OK." if one.status == "proposed" else OVER)
     if on == (one.status == "paused"):
         return one
     if on:

@@ -68,7 +68,7 @@ letters are Russian ones in cp1251, where a text of any length has others, too."
 SIGNS = "«»„“”‚‘’–—…°§€\xa0×÷•™†‡‰‹›"
 """Signs of all of these languages."""
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
-NOT_SO = "It is not what its name says, or it is damaged."
+NOT_SO = "It isn't what its name says, or it's damaged."
 UNKNOWN = (
     "I can't read {what}. I read PDF, Word, Excel, PowerPoint and EPUB files, texts of every kind, web pages and zip "
     "archives."

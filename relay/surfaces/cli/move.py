@@ -47,7 +47,7 @@ async def move(
     async with AsyncExitStack() as stack:
         here = await stack.enter_async_context(open_storage(settings))
         if not migrations.check(await migrations.present(here.database), migrations.load()):
-            raise SchemaError(f"The source's schema is not this Relay's. Run `{RELAY} db migrate` first.")
+            raise SchemaError(f"The source's schema is not up to date. Run `{RELAY} db migrate` first.")
         with _name_options(key_env, data_dir):
             there = await stack.enter_async_context(open_storage(target))
             await prepare_schema(there, target, wait=False)

@@ -34,7 +34,7 @@ def read(package: Package) -> dict[str, Any]:
     """Returns `{kind, text, note}`. Raises `Unusable` if it is empty."""
     files = [entry for entry in package.entries if not entry.is_dir() and not entry.filename.startswith(OF_MACS)]
     if not files:
-        raise Unusable("It is an empty archive.")
+        raise Unusable("It's an empty archive.")
     lines = [f"- {_shown_name(entry)} ({entry.file_size:,} bytes)" for entry in files[:LISTED]]
     if len(files) > LISTED:
         lines.append(f"- and {len(files) - LISTED:,} more")
