@@ -49,7 +49,7 @@ class Backup:
     _snapshot: bool = False
 
     async def make(self, path: Path, remains: bool = False) -> MadeBackup:
-        """Makes a backup with mode 600; it gets its name when it is complete. `remains`: also of what an unfinished
+        """Makes a backup with mode 600; it gets its name when it is complete. `remains`: include what an unfinished
         move or restore has left.
 
         With a snapshot (PostgreSQL itself) it shows one moment. Without one (over REST), it notes the last id of every

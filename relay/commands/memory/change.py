@@ -140,7 +140,7 @@ def _act(ctx: CommandContext, row: OpenedMemory, action: str, **more: object) ->
 
 async def _apply(ctx: CommandContext, row: OpenedMemory, actions: Sequence[Action]) -> PatchedMemory:
     changed = await _change(ctx, row.space, actions)
-    stands = changed.changes[0].memory_id if changed.changes else row.id  # another says the new wording already
+    stands = changed.changes[0].memory_id if changed.changes else row.id  # another memory says the same already
     return PatchedMemory(await ctx.store.open_memory(stands, ctx.user_id, ctx.admin) or row, changed)
 
 

@@ -178,7 +178,7 @@ class Scheduler:
         self.outcomes[name] = Outcome(datetime.now(UTC), error, failures, bool(job.at or job.makes_up_for))
 
     def stop(self) -> None:
-        """Stops the jobs. Interrupting one is no error: the next start releases its leases."""
+        """Stops the jobs. Interrupting one is not an error: the next start releases its leases."""
         logging.getLogger("apscheduler.executors.default").addFilter(_is_no_cancellation)
         for timer in (self._soon, self._watching):
             if timer is not None:

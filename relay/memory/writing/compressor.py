@@ -205,7 +205,7 @@ def read(step: Step, messages: int) -> tuple[WrittenRow, ...]:
     and the answer wasn't cut off."""
     rows: list[WrittenRow] = []
     with contextlib.suppress(InvalidAnswer):
-        # A server without forced tools may write the list alone. A tool of another name is no answer.
+        # A server without forced tools may write the list alone. A tool of another name isn't an answer.
         called = any(block.get("type") == "tool_use" and block.get("name") == TOOL["name"] for block in step.blocks)
         for row in read_rows(step, CompressedRow, TOOL if called else None, skip=True, cut=True):
             through = messages if row.through is None else row.through
