@@ -388,7 +388,7 @@ def test_an_archive_made_on_a_mac_shows_its_names_and_no_files_of_its_own() -> N
 def test_a_long_text_in_an_archive_is_cut_with_a_note() -> None:
     found = told(papers.packed({"a.log": "line\n" * 300_000, "p.png": b"\x89PNG\r\n\x1a\n\0\0"}))
     assert found["note"] == (
-        "I read the texts in it, and didn't open 1 other file. Of texts over 1 MB I read the beginning only."
+        "I read the texts in it, and didn't open 1 other file. I read only the beginning of texts over 1 MB."
     )
     assert told(papers.packed({"a.log": "line\n" * 200_000}))["note"] == ""
 

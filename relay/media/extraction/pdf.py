@@ -25,7 +25,7 @@ LARGE_SCAN = (
 )
 RIGHTS = "Its rights are restricted: I have its text, not its pictures."
 SCANNED = "It has {pages} pages without text, as scans have; I can look at {most} at most."
-PARTLY = "I read the text of its first {read} of {pages} pages."
+PARTLY = "I read the text of the first {read} of its {pages} pages."
 
 
 def read(content: bytes, most: int, shown: int) -> dict[str, Any]:

@@ -30,7 +30,7 @@ MOST_WORDS = 300
 DAY_WORDS = 8
 """The most words that begin a time in a text."""
 HOUR_IN_TEXT = re.compile(r"\d{1,2}:\d\d.*|\d{1,2}(?:am|pm|uhr)")
-WHICH_PART = "In the morning or in the evening? Write the hour on the 24-hour clock, beside the day: tomorrow 20:00."
+WHICH_PART = "In the morning or in the evening? Write the hour on the 24-hour clock, next to the day: tomorrow 20:00."
 
 
 def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
@@ -69,7 +69,7 @@ def find_before(language: Language, reading: Reading, tokens: Sequence[str], beg
     first = tokens[skip(tokens[: begin - 1], 0, language.leading)] if begin else ""
     short = is_short_day(language, first) or is_short_day(language, before)
     if is_bare(reading) and (short or is_shortest_day(language, first, tokens[begin:])):
-        return Open(f"On which day? Write it beside the time, for example: {language.example}.")
+        return Open(f"On which day? Write it next to the time, for example: {language.example}.")
     if leaves_half_open(language, reading, tokens[:begin]):
         return Open(WHICH_PART)
     return find_misspelt(language, reading, before)
@@ -183,7 +183,7 @@ def find_after(language: Language, reading: Reading, tokens: Sequence[str], begi
     if several:
         return Open(ONE_TIME)
     if is_bare(reading) and (is_short_day(language, after) or has_day_behind(language, tokens, end)):
-        return Open(f"On which day? Write it beside the time, for example: {language.example}.")
+        return Open(f"On which day? Write it next to the time, for example: {language.example}.")
     if minute := find_minute(language, reading, tokens, end):
         return Open(f"At {reading.hour}:{minute:02}, or at {reading.hour}:00? Write the time with a colon.")
     return find_misspelt(language, reading, after)
@@ -279,7 +279,7 @@ def find_misspelt(language: Language, reading: Reading, said: str) -> Open | Non
         return None
     if not get_close_matches(said, names, 1, ALIKE):
         return None
-    return Open(f"Is “{said}” a day? Write the day beside the time, for example: {language.example}.")
+    return Open(f"Is “{said}” a day? Write the day next to the time, for example: {language.example}.")
 
 
 def find_other_meaning(reading: Reading, said: str) -> str:

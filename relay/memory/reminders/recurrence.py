@@ -165,7 +165,7 @@ def check_gap(dates: rrule, start: datetime, least: timedelta) -> None:
         raise BadRule(NEVER) from None
     for one in found:
         if before is not None and one - before < least:
-            raise BadRule(f"That is too often. There must be at least {in_words(least)} between two reminders.")
+            raise BadRule(f"That's too often. There must be at least {in_words(least)} between two reminders.")
         before = one
     if before is None:
         raise BadRule(NEVER)

@@ -131,7 +131,7 @@ def advice(settings: Settings, target: Settings, key_env: str) -> str:
         if is_embedded(target) and folder != settings.data_dir.expanduser().absolute():
             lines += [f"RELAY_DATA_DIR={folder}"]
     said = "\n".join(f"  {line}" for line in lines)
-    return f"To use it, put this into .env, and run only one bot, there:\n{said}"
+    return f"To use it, put this into .env, and run the bot only there:\n{said}"
 
 
 def _mask(url: str) -> str:

@@ -27,7 +27,7 @@ SKIPPED = "I read the texts in it, and didn't open {others}."
 FAILED = "I couldn't unpack {names}."
 NAMED = 3
 """How many files are named that can't be unpacked."""
-CUT = "Of texts over 1 MB I read the beginning only."
+CUT = "I read only the beginning of texts over 1 MB."
 
 
 def read(package: Package) -> dict[str, Any]:
