@@ -468,7 +468,7 @@ $$;
 create or replace function relay.restore_queue() returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    why constant text := 'set aside: it was under way when the backup was made that was restored';
+    why constant text := 'set aside: it was under way when the restored backup was made';
     aside bigint;
     waiting bigint;
 begin

@@ -17,7 +17,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
             group by model) u))
 $$;
 
--- Returns what a message that answers nothing came from: {by: reminder, heartbeat, digest or idea, reminders}. Null for
+-- Returns what an unasked message came from: {by: reminder, heartbeat, digest or idea, reminders}. Null for
 -- other messages.
 create or replace function public.relay_unasked(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_space jsonb)

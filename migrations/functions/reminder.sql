@@ -501,7 +501,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         or exists (select from reminder where id = any (relay.inputs_of('reminder', p_inputs)) and tainted)
 $$;
 
--- Queues something that answers nothing, once: {text (Markdown), plain, sound, reminders, not_before}. It becomes a
+-- Queues an unasked message, once: {text (Markdown), plain, sound, reminders, not_before}. It becomes a
 -- message of the thread, unless that is off the record now, so that people can reply to it; it teaches nothing. It
 -- waits until its space is no longer quiet. p_tainted: it rests on others' words. Returns its id in the outbox; null:
 -- it was queued before.

@@ -63,7 +63,7 @@ async def why(ctx: CommandContext, message_id: int = 0) -> Explanation:
 
 
 def say_unasked(said: Unasked) -> str:
-    """Says why a message was sent that answers nothing."""
+    """Says why a message was sent unasked."""
     if said.by != "reminder":
         return f"I sent this on my own: {UNASKED.get(said.by, 'it is not an answer.')}"
     checked = any(one.kind == "check" for one in said.reminders)

@@ -200,7 +200,7 @@ class ReminderTools:
         return await self.write(given, change_of)
 
     async def delete(self, given: ToolInput) -> tuple[str, bool]:
-        """Deletes a reminder, or what was to be told at a mention."""
+        """Deletes a reminder, or a standing intent."""
         if given.get("mention"):
             return await self.end_intents(words_of(given)), False
         return await self.write(given, lambda _: {"event": "deleted", "status": "deleted"})

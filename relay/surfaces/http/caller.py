@@ -54,7 +54,7 @@ class ApiCore:
     """Called with the kinds of jobs that have become due."""
     rate: RateLimiter = field(default_factory=RateLimiter)
     calendar_rate: RateLimiter = field(default_factory=RateLimiter)
-    """Of the calendars' addresses: whoever knows one can't use up its owner's own requests."""
+    """A separate limit for calendar addresses, so that whoever knows one can't use up its owner's own requests."""
     streams: Streams = field(default_factory=Streams)
     """The open event streams, which must be closed first when the server stops."""
     exporting: set[int] = field(default_factory=set)

@@ -261,5 +261,5 @@ class Worker:
 
 
 def describe_cause(error: Exception) -> str:
-    """Names an error's kind, and quotes its text if it is one of ours: others may quote the message."""
+    """Names an error's kind, and quotes its text if it is one of Relay's: others may quote the message."""
     return type(error).__name__ + (f": {redact(str(error))}" if isinstance(error, RelayError) else "")
