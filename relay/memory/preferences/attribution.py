@@ -63,7 +63,7 @@ ACTS = {
     "thumbs down": "They reacted to the answer with disapproval.",
     "abandon": "They stopped the answer or asked for another one.",
     "refine": "They replaced answer A with their own version, B.",
-    "reword": "They reworded what they had asked: A answers the new wording, B the former one. What follows from "
+    "reword": "They reworded what they had asked: A answers the new wording, B the old one. What follows from "
     "another topic, number or fact is not a matter of taste. Name only what the new wording asks about how answers are "
     "written.",
     "revert": "They saw B and brought A back instead.",
