@@ -53,9 +53,9 @@ class Backup:
         move or restore has left.
 
         With a snapshot (PostgreSQL itself) it shows one moment. Without one (over REST), it notes the last id of every
-        table in one call and reads the rows up to these: it has everything that existed at the start, as of then or
-        later, and nothing newer. A restore leaves out rows that were changed meanwhile to reference something newer,
-        with those that reference them. Raises `BackupRefused`, `FileRefused` and the database's errors.
+        table in one call and reads the rows up to these. Then it has everything that existed at the start, as it was
+        then or later, and no newer rows. A restore leaves out rows that were changed meanwhile to reference something
+        newer, with those that reference them. Raises `BackupRefused`, `FileRefused` and the database's errors.
         """
         return await replace(self)._make(path, remains)  # two backups at once have separate snapshots
 
