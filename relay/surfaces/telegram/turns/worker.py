@@ -212,7 +212,7 @@ class Worker:
         more = True
         try:
             if turn.killed:
-                log.error("turn ended its process")
+                log.error("the process died with this turn each time")
                 await self._fail(turn, KILLED)
                 return
             async with self._queue.place(turn) as waited:
