@@ -89,7 +89,7 @@ async def test_budgets_per_person_and_in_total_warn_first_and_then_refuse(shared
     before = asked(shared_relay)
     for chat in (ada, ben):
         assert (await ask(shared_relay, chat, "and q6?")).startswith(
-            "Today's budget of $1,000.00 is used up; I answer again"
+            "Today's budget of $1,000.00 is used up; I'll answer again"
         )
     assert asked(shared_relay) == before
 
