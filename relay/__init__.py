@@ -15,7 +15,7 @@ __all__ = ["Space", "open"]
 
 
 def __getattr__(name: str) -> Any:
-    """What scripts use, imported when they do: the rooms import this package all the time."""
+    """What scripts use. Imported on first use, because every child process imports this package."""
     if name == "open":
         from relay.runtime.runtime import open as opening
 

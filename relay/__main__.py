@@ -51,7 +51,7 @@ def dropped_if_broken() -> Iterator[None]:
 
 
 def main() -> None:
-    """Runs the command line; an error of ours is one sentence and an exit code (2: a setting is wrong)."""
+    """Runs the command line; an error of Relay's is one sentence and an exit code (2: a setting is wrong)."""
     gc.disable()  # imports make nothing that it could free; `run_work` enables it
     open_streams()
     try:

@@ -58,7 +58,7 @@ language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held job;
 begin
-    -- The memory first, as when acts are erased.
+    -- Locks the memory first, as when acts are erased.
     perform relay.hold_memory((select f.space_id from job j join feedback f on f.id = j.key::bigint where j.id = p_job_id));
     held := relay.hold_job(p_job_id, p_fence);
     perform public.relay_replace_observations(held.key::bigint, p_result);
@@ -131,7 +131,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'estimate', relay.estimate_key(space_id, user_id, thread_id),
         jsonb_build_object('space_id', space_id, 'user_id', user_id, 'counts_in', thread_id)
     from (
-        -- The places where their acts count, if a model attributed some of these or an estimate is left.
+        -- Where their acts count, if a model attributed some of these or an estimate is left.
         select space_id, user_id, thread_id from observation
         where space_id = p_space_id and user_id = p_user_id and not explicit
         union

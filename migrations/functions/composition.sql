@@ -142,7 +142,7 @@ begin
     end if;
 end $$;
 
--- Returns the rows of a composition: its parts', each behind a heading.
+-- Returns the rows of a composition: those of its parts, each after a heading.
 create or replace function relay.composed_rows(p_composition relay.composition)
 returns table (place integer, nr bigint, line jsonb)
 language sql stable set search_path = relay, extensions, pg_temp as $$

@@ -49,7 +49,7 @@ begin
         on conflict (turn_id, seq) do update set request = excluded.request, chat_id = excluded.chat_id,
             preview = false, message_id = coalesce(excluded.message_id, outbox.message_id),
             status = case outbox.status when 'queued' then 'waiting' else outbox.status end;
-        -- What edits an answer's message or names a topic is done by now.
+        -- Queued messages that only edit an answer's message or name a topic are done by now.
         update outbox set status = 'sent'
         where turn_id = held.id and status = 'queued' and (under_turn_id is not null or request ? 'names_after');
         update outbox set status = 'failed', error = 'there was nothing to send' where turn_id = held.id and status = 'queued';

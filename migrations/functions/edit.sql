@@ -186,7 +186,7 @@ begin
 end $$;
 
 -- Returns the state of a turn for a person who wants a new answer. asked: the person sent the message. stands: no later
--- turn has answered it. last: nothing was said after it. Null if there is no such turn.
+-- turn has answered that message. last: nothing was said after it. Null if there is no such turn.
 create or replace function public.relay_standing(p_turn_id bigint, p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('asked', t.user_id = p_user_id,
@@ -410,7 +410,7 @@ begin
     if not p_edit -> 'blocks' @> '[{"type": "attachment"}]' then
         return p_edit;
     end if;
-    -- A picture has a text (that it exists) that is in no block.
+    -- A picture's text, which only says that there is one, is in no block.
     words := case when other is not null then ''
         when right(p_text, length(beside)) = beside then left(p_text, length(p_text) - length(beside))
         else relay.words_in(p_blocks, true) end;

@@ -15,8 +15,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         array_remove(array[lower(normalize(left(btrim(p_text), 60), NFC))], ''))
 $$;
 
--- Returns the nouns of a German text, which have a capital as names do: words behind an article or the like, with an
--- adjective between them or not.
+-- Returns the nouns of a German text, which have a capital as names do: words after an article or the like, perhaps
+-- with an adjective between them.
 create or replace function relay.nouns_in(p_text text) returns text[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(distinct lower(word)), '{}') from (
@@ -30,7 +30,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns the words that tell a fact from a similar one: those with a digit or a capital, such as names, but not days
--- as numbers, stop words, German nouns, or the name of whom it is about.
+-- as numbers, stop words, German nouns, or the name of the person it is about.
 create or replace function relay.names_in(p_text text, p_subject text) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(distinct lower(word)), '[]')
@@ -400,15 +400,15 @@ begin
             unnest(relay.needle_words(text)) as word);
 end $$;
 
--- Returns the messages by which Relay told, by itself, what it had made from these inputs, such as digests.
+-- Returns the messages that Relay sent unasked about what it made from these inputs, such as digests.
 create or replace function relay.said_from(p_space_id bigint, p_inputs text[]) returns bigint[]
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(array_agg(m.id), '{}') from outbox o join message m on m.id = o.message_id
     where o.space_id = p_space_id and o.message_id is not null and o.inputs is not null and o.inputs ?| p_inputs
 $$;
 
--- Returns the newest p_most messages to erase: the evidence, other matches, answers that repeat the words, and what was
--- told by itself from any of these or from the memories.
+-- Returns the newest p_most messages to erase: the evidence, other matches, answers that repeat the words, and what
+-- Relay sent unasked about any of these or the memories.
 create or replace function relay.erase_messages_meant(
     p_space_id bigint, p_memories bigint[], p_evidence bigint[], p_elsewhere bigint[], p_telling text[],
     p_user_id bigint, p_admin boolean, p_most integer) returns bigint[]

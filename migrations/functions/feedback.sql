@@ -11,7 +11,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         and t.space_id = p_space_id and t.user_id = p_user_id and t.assistant_message_id is not null
 $$;
 
--- Returns where observations of a thread count: only there if it has a persona or the person wants that; null: everywhere.
+-- Returns where observations of a thread count: only there if it has a persona or the person wants that; null:
+-- they count everywhere.
 create or replace function relay.observed_in(p_thread relay.thread) returns bigint
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select p_thread.id where p_thread.preferences = 'own' or coalesce((
@@ -213,7 +214,7 @@ begin
 end $$;
 
 -- Takes a person's act back, with what it taught and the record that its reply said so. Returns the patterns that it
--- named: [{type, pattern, polarity}]; null if they have none such, or no longer.
+-- named: [{type, pattern, polarity}]; null if they have no such act, or no longer.
 create or replace function public.relay_withdraw_feedback(p_space jsonb, p_user_id bigint, p_feedback_id bigint)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -57,7 +57,7 @@ $$;
 
 -- Splits text in scripts without spaces into what PostgreSQL can index as words. Nobody knows where a word ends, so
 -- each pair of neighbouring letters is one. A Chinese character is also a word by itself, and a run of Katakana stays
--- whole. A question (p_asks) gets only pairs, and a character alone only where it stands alone: no pair has a character
+-- whole. A question (p_asks) gets only pairs, and a single character only if it is by itself: no pair has a character
 -- that merely joins words (的, 是), or the last syllable of a Korean word, which is mostly a particle. After Apache
 -- Lucene's CJKBigramFilter.
 create or replace function relay.set_apart(p_text text, p_asks boolean) returns text

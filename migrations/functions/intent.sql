@@ -1,7 +1,7 @@
 -- Standing intents: what the model is reminded of when a person mentions something.
 
--- Returns what intents are searched in: the words of a text (A), and their stems in the language that its common words
--- tell, English (B) or German (C).
+-- Returns a text as intents search it: its words (A), and their stems in the language that its common words suggest,
+-- English (B) or German (C).
 create or replace function relay.mentioned_words(p_text text) returns tsvector
 language sql immutable set search_path = relay, extensions, pg_temp as $$
     select setweight(to_tsvector('simple', p_text), 'A') || case
@@ -144,7 +144,8 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Sets the status of a person's own intent; one from others' words that is restored needs their OK again. p_turn_id: the
--- answer, which keeps what it was until it is saved (see relay.withdraw_set). Returns it; null if they have none such.
+-- answer, which keeps what it was until it is saved (see relay.withdraw_set). Returns it; null if they have no such
+-- intent.
 create or replace function public.relay_set_intent(
     p_space jsonb, p_user_id bigint, p_intent_id bigint, p_status text, p_turn_id bigint default null) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$

@@ -33,7 +33,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
     select 'true'::jsonb
 $$;
 
--- Owes a job that recurs for its next time, whatever was owed before; without one (null), it is not owed. Locks the row, so
+-- Owes a recurring job for its next time, whatever was owed before; null: it is no longer owed. Locks the row, so
 -- that a process that has the job sees what came meanwhile. Bot 0: any bot's processes may do it.
 create or replace function relay.owe_next(p_kind text, p_key text, p_bot_id bigint, p_due_at timestamptz) returns void
 language sql set search_path = relay, extensions, pg_temp as $$

@@ -130,7 +130,7 @@ begin
         from thread t join space s on s.id = t.space_id where t.id = p_own.thread_id);
 end $$;
 
--- Ends a locked judging job, or gives it back with no failures: due now if messages are left behind the cursor, later if
+-- Ends a locked judging job, or gives it back with no failures: due now if messages are left after the cursor, later if
 -- something is to be judged again.
 create or replace function relay.settle_judging(p_job relay.job) returns void
 language plpgsql set search_path = relay, extensions, pg_temp as $$

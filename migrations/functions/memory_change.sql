@@ -10,9 +10,10 @@ begin
 end $$;
 
 -- Returns the active memories that words may refer to and the person may forget, best first, up to eleven: all that
--- contain the words, or words that begin with them; else all that contain the text; else the most similar. Up to three
--- letters (two in Arabic and Hebrew, which write “the” and “and” in one with it) must match a whole word. In a group,
--- people may forget facts about themselves and about nobody; an admin's command (never a model's tag) may forget any.
+-- contain the words, or words that begin with them; else all that contain the text; else the most similar. Words of up
+-- to three letters (two in Arabic and Hebrew, which write “the” and “and” as part of a word) must match a whole word.
+-- In a group, people may forget facts about themselves and about nobody; an admin's command (never a model's tag) may
+-- forget any.
 create or replace function relay.forgettable(p_space_id bigint, p_words text, p_user_id bigint, p_admin boolean)
 returns setof relay.memory language sql stable set search_path = relay, extensions, pg_temp as $$
     with spelled as materialized (
@@ -341,7 +342,7 @@ begin
     where m.space_id = p_space_id and m.status = 'active' and (m.kind = 'learning') = (p_kind = 'learning')
         and m.subject_id is not distinct from p_subject_id and relay.normal_form(m.content) = form
         and not relay.lists_joined(m.content, p_content)
-        and (show_trgm(p_content) = '{}'  -- nothing but signs, of which the index knows nothing
+        and (show_trgm(p_content) = '{}'  -- nothing but symbols, which the index doesn't have
             or m.content % p_content or m.content % normalize(p_content, NFC) or m.content % normalize(p_content, NFD)
             or m.content % normalize(p_content, NFKC))
     order by m.id;

@@ -417,8 +417,8 @@ begin
     return here;
 end $$;
 
--- Limits reminders that ring at least every hour to the day, as the migration to schema 62 does: in an older backup,
--- they also ring at night. Newer reminders name their hours, or end within a day and are not changed.
+-- Limits reminders that come at least every hour to the day, as the migration to schema 62 does: in an older backup,
+-- they also come at night. Newer reminders name their hours, or end within a day and are not changed.
 create or replace function relay.keep_often_to_day() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     with often as (
@@ -468,7 +468,7 @@ $$;
 create or replace function relay.restore_queue() returns bigint
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
-    why constant text := 'set aside: it was under way when the backup was made that was restored';
+    why constant text := 'set aside: it was under way when the restored backup was made';
     aside bigint;
     waiting bigint;
 begin

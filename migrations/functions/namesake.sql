@@ -42,7 +42,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from relay.people_in(p_space_id)
 $$;
 
--- Returns what the people of a group are called in lists: {user id: name}; empty elsewhere. Lists call it once.
+-- Returns what the people of a group are called in lists: {user id: name}; empty elsewhere. A list calls this once.
 create or replace function relay.called_in(p_space_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select case when (select kind from space where id = p_space_id) = 'group' then coalesce((

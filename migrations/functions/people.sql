@@ -102,7 +102,7 @@ begin
     return became;
 end $$;
 
--- Returns the groups in which a person spoke lately: those with the latest words.
+-- Returns groups in which a person spoke lately, the ones with the latest message first.
 create or replace function relay.groups_of(p_user_id bigint, p_most integer)
 returns table (id bigint, chat_id bigint, last_at timestamptz)
 language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
@@ -113,7 +113,7 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
     order by last.last_at desc limit p_most
 $$;
 
--- Lists them, those with the latest words first: [{space_id, chat_id, name}].
+-- Lists them in that order: [{space_id, chat_id, name}].
 create or replace function public.relay_groups_of(p_user_id bigint, p_most integer) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(jsonb_build_object('space_id', id, 'chat_id', chat_id, 'name', coalesce((

@@ -330,7 +330,7 @@ returns text language sql stable set search_path = relay, extensions, pg_temp as
     from space s where s.id = p_space_id
 $$;
 
--- Stores that a person was told under an answer that preferences (p_ids) act from now on.
+-- Stores that a person was told under an answer that preferences (p_ids) take effect from now on.
 create or replace function relay.tell_preferences(p_turn relay.turn, p_ids jsonb) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     insert into preference_decision (space_id, user_id, thread_id, type, pattern, polarity, action, turn_id)

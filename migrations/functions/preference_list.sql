@@ -86,7 +86,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns a person's preference with what taught it, and the memories of them with the same words (`remembered`: three
--- contents at most). Null if there is none. To look at it counts as a use.
+-- contents at most). Null if there is none. Looking at it counts as a use.
 create or replace function public.relay_preference_source(p_space jsonb, p_user_id bigint, p_preference_id bigint)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
     update preference set used_at = now()

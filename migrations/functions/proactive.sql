@@ -17,7 +17,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
             group by model) u))
 $$;
 
--- Returns what a message that answers nothing came from: {by: reminder, heartbeat, digest or idea, reminders}. Null for
+-- Returns what an unasked message came from: {by: reminder, heartbeat, digest or idea, reminders}. Null for
 -- other messages.
 create or replace function public.relay_unasked(
     p_bot_id bigint, p_chat_id bigint, p_telegram_message_id bigint, p_space jsonb)
@@ -68,14 +68,14 @@ begin
     return to_jsonb(now_is);
 end $$;
 
--- Owes a heartbeat's next look.
+-- Owes a heartbeat's next check.
 create or replace function relay.owe_heartbeat(p_heartbeat relay.heartbeat) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_next('heartbeat', p_heartbeat.space_id::text, p_heartbeat.bot_id,
         case p_heartbeat.status when 'on' then p_heartbeat.next_at end)
 $$;
 
--- Returns what a held look reads. Null if the process lost it, or it is off.
+-- Returns what a held check reads. Null if the process lost it, or it is off.
 create or replace function public.relay_heartbeat_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with held as (
@@ -107,9 +107,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from held h
 $$;
 
--- Stores what a held look came to: {outcome, next_at, through_message (null: it read nothing), through_reminder, text,
--- plain, tainted}. A text is queued and becomes a message of the thread. Returns whether there is one. Null if the
--- process lost the look.
+-- Stores the result of a held check: {outcome, next_at, through_message (null: it read nothing), through_reminder,
+-- text, plain, tainted}. A text is queued and becomes a message of the thread. Returns whether there is one. Null if
+-- the process lost the check.
 create or replace function public.relay_looked(p_job_id bigint, p_fence bigint, p_bot_id bigint, p_look jsonb)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare

@@ -12,8 +12,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         when 'composition' then (select thread_id from composition where id = p_id and deleted_at is null) end
 $$;
 
--- Returns the spaces that a person may be able to see: their own, and the groups where they spoke lately, of which those
--- with the latest words. Up to 50.
+-- Returns up to 50 spaces that a person may be able to see: their own, and the groups where they spoke lately.
 create or replace function public.relay_spaces_around(p_user_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select coalesce(jsonb_agg(public.relay_space(id)), '[]') from (
@@ -65,7 +64,7 @@ language sql stable rows 10 set search_path = relay, extensions, pg_temp as $$
     left join marked on marked.session_id = l.id left join made on made.session_id = l.id
 $$;
 
--- Returns one session of a space as session_records does. Null if it has none such.
+-- Returns one session of a space as session_records does. Null if there is none.
 create or replace function public.relay_session_record(p_space jsonb, p_session_id bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     select r.record from session s cross join lateral relay.session_records(array[s.id]) r

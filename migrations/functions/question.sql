@@ -68,8 +68,9 @@ set search_path = relay, extensions, pg_temp set plan_cache_mode = force_generic
     whole as materialized (
         select f.place, n.word, n.entries, 1.0 as factor
         from form f join relay.numbers_of(p_space_id, array(select word from form)) n on n.folded = f.word),
-    -- For Polish and Czech, there is no stemmer: where a space has their commonest words, words are sought without their
-    -- endings, and with others. Elsewhere, a word that the space has in no form is sought without its last vowels.
+    -- For Polish and Czech, there is no stemmer: in a space that has their commonest words, the search also tries words
+    -- without their endings, and with others. Elsewhere, a word that the space has in no form is tried without its last
+    -- vowels.
     ending as materialized (select case when exists (
             select from relay.numbers_of(p_space_id, '{sie,ze,juz,jsem,jsme,neni}') n
             where n.word = any ('{się,że,już,že,jsem,jsme,není}'))

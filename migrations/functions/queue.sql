@@ -1,7 +1,7 @@
 -- The queue: stores updates and claims turns in order, one at a time per lane, under a fenced lease.
 
--- Locks and returns a turn that the caller holds; raises RL001 if another process has taken it over. It is not locked
--- for its key, so that nobody waits whose row only names it.
+-- Locks and returns a turn that the caller holds; raises RL001 if another process has taken it over. The lock leaves
+-- its key free, so that rows which merely reference it don't have to wait.
 create or replace function relay.hold(p_turn_id bigint, p_fence bigint) returns relay.turn
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -278,7 +278,7 @@ begin
         get diagnostics added = row_count;
         continue when added = 0;
         stored := stored + 1;
-        -- Strangers' updates are no events: the log would grow without bound.
+        -- Strangers' updates are not logged as events: the log would grow without bound.
         insert into event (kind, bot_id, update_id, user_id, payload)
         select coalesce(one.event, 'update'), p_bot_id, one.update_id, one.user_id,
             case when private_in is null then

@@ -1,4 +1,4 @@
--- Reminders: made, listed, changed; and told by a job when they are due.
+-- Reminders: made, listed, changed; and sent by a job when they are due.
 
 -- Returns a reminder as people and programs see it.
 create or replace function relay.reminder_json(p_reminder relay.reminder) returns jsonb
@@ -19,8 +19,8 @@ create or replace function relay.note_reminder(
     values (p_reminder_id, p_kind, p_user_id, p_occurrence, p_outbox_id)
 $$;
 
--- Owes the job of a chat for its nearest reminder whose space isn't quiet then, or none if nothing is to come. Bot 0: one
--- made at a terminal, which any bot tells.
+-- Owes the job of a chat for its nearest reminder whose space isn't quiet then, or none if nothing is to come. Bot 0:
+-- one made at a terminal, which any bot sends.
 create or replace function relay.owe_reminders(p_bot_id bigint, p_chat_id bigint, p_topic_id bigint) returns void
 language sql set search_path = relay, extensions, pg_temp as $$
     select relay.owe_next('reminder', format('%s:%s:%s', p_bot_id, p_chat_id, p_topic_id), p_bot_id, (
@@ -211,8 +211,8 @@ end $$;
 
 -- Records that a chat is gone, as a turn with a queued message found out. If the message tells of reminders, queues
 -- messages about it (as relay_enqueue takes them). In a person's own chat its reminders wait until the person comes
--- back (see relay_intake); what this turn told is due again then. In a group they end, and the people who set them get
--- the first message, too. Returns how many there are.
+-- back (see relay_intake); what this turn was to send is due again then. In a group they end, and the people who set
+-- them get the first message, too. Returns how many there are.
 create or replace function public.relay_end_reminders(p_turn_id bigint, p_messages jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
@@ -402,9 +402,9 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         order by id desc limit 1), (select name from person where user_id = p_user_id), '')
 $$;
 
--- Returns what a held job tells: up to 200 reminders that are due, or whose time comes before they were confirmed, except
--- those of a quiet space (a chat may have some of two: of its group, and of a person who was alone there once). Null if the
--- process lost it.
+-- Returns what a held job sends: up to 200 reminders that are due, or whose time comes before they were confirmed,
+-- except those of a quiet space (a chat may have some of two: of its group, and of a person who was alone there once).
+-- Null if the process lost it.
 create or replace function public.relay_reminder_work(p_job_id bigint, p_fence bigint) returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$
     with held as (
@@ -429,7 +429,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     from held h
 $$;
 
--- Stores and queues what a held job tells: [{payload, key, tainted, reminders: [{id, due_at, next_at, occurrence,
+-- Stores and queues what a held job sends: [{payload, key, tainted, reminders: [{id, due_at, next_at, occurrence,
 -- asked, status, event, detail, proposed}]}]; a message without payload only moves its reminders on. A reminder that
 -- was changed meanwhile, or confirmed (proposed: it was not), is left alone. Then the job waits for the next one that
 -- is due.
@@ -501,7 +501,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         or exists (select from reminder where id = any (relay.inputs_of('reminder', p_inputs)) and tainted)
 $$;
 
--- Queues something that answers nothing, once: {text (Markdown), plain, sound, reminders, not_before}. It becomes a
+-- Queues an unasked message, once: {text (Markdown), plain, sound, reminders, not_before}. It becomes a
 -- message of the thread, unless that is off the record now, so that people can reply to it; it teaches nothing. It
 -- waits until its space is no longer quiet. p_tainted: it rests on others' words. Returns its id in the outbox; null:
 -- it was queued before.

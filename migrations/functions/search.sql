@@ -541,8 +541,8 @@ $$;
 -- What a search finds besides messages, and the order of all results, as relay.find_entries ranks them.
 
 -- Returns memories, versions and other artefacts with all words (p_partly: some) and all phrases. None if the search
--- names an author, a file or a marker's weight. p_beside: messages were found, which a summary would repeat; of versions,
--- which do too, the best few come behind them.
+-- names an author, a file or a marker's weight. p_beside: messages were found, which a summary would repeat; of
+-- versions, which do too, the best few come after them.
 create or replace function relay.known_hits(
     p_space_id bigint, p_threads bigint[], p_query jsonb, p_forms tsquery[], p_partly boolean, p_beside boolean)
 returns table (kind text, id bigint, score real) language sql stable set search_path = relay, extensions, pg_temp as $$

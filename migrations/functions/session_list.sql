@@ -148,8 +148,8 @@ returns relay.session language sql stable set search_path = relay, extensions, p
     where s.id = p_session_id and not s.private
 $$;
 
--- Returns one session of a thread, or linked to it, with its summary and its first and last words. Null if it has none
--- such.
+-- Returns one session of a thread, or linked to it, with its summary and its first and last words. Null if there is
+-- none.
 create or replace function public.relay_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -178,7 +178,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
             from relay.session_messages(p_session_id) order by id offset p_offset limit p_limit) m), '[]'))
 $$;
 
--- The same for a session of a space; null if it has none such on the record.
+-- The same for a session of a space; null if there is none on the record.
 create or replace function public.relay_read_original(
     p_space jsonb, p_session_id bigint, p_offset integer, p_limit integer)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -195,7 +195,7 @@ returns jsonb language sql stable set search_path = relay, extensions, pg_temp a
     where id = p_session_id and space_id = relay.find_space(p_space) and not private
 $$;
 
--- The same for a session of a thread; null as relay_session. Looking at them there brings the session forward.
+-- The same for a session of a thread; null as for relay_session. Looking at them there brings the session forward.
 create or replace function public.relay_open_original(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint, p_offset integer, p_limit integer)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$
@@ -209,8 +209,8 @@ begin
     return relay.original_page(own.id, p_offset, p_limit);
 end $$;
 
--- Puts a session into the library, or takes it out; its markers and versions stay. Null as relay_session, else whether
--- it is in the library.
+-- Puts a session into the library, or takes it out; its markers and versions stay. Null as for relay_session, else
+-- whether it is in the library.
 create or replace function public.relay_register_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint, p_on boolean)
 returns jsonb language plpgsql set search_path = relay, extensions, pg_temp as $$

@@ -38,8 +38,8 @@ language sql set search_path = relay, extensions, pg_temp as $$
     on conflict do nothing
 $$;
 
--- Returns the account that a charge names: {what, user_id, space, space_id, turn_id, thread_id, session_id}, all but
--- the first may be null. The person pays, else the owner of the private space.
+-- Returns the account that a charge names: {what, user_id, space, space_id, turn_id, thread_id, session_id}, where all
+-- but the first may be null. The person pays, else the owner of the private space.
 create or replace function relay.account(p_charge jsonb) returns table (space_id bigint, user_id bigint)
 language plpgsql stable set search_path = relay, extensions, pg_temp as $$
 begin

@@ -1,7 +1,7 @@
 -- Versions as people see them: previews, lists, a version with its rows, and the messages that it left out.
 
 -- Returns a session as a version would read it. p_session_id: null is the thread's running one. Null where the space has
--- none such.
+-- no such session.
 create or replace function public.relay_session_outline(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint, p_source_id bigint)
 returns jsonb
@@ -84,7 +84,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
 $$;
 
 -- Returns one version with a page of its rows, and how many messages it left out: {version, rows, left_out}. Null where
--- the space has none such.
+-- the space has no such version.
 create or replace function public.relay_version(p_space jsonb, p_id bigint, p_offset integer, p_limit integer)
 returns jsonb
 language sql stable set search_path = relay, extensions, pg_temp as $$

@@ -49,13 +49,13 @@ class Backup:
     _snapshot: bool = False
 
     async def make(self, path: Path, remains: bool = False) -> MadeBackup:
-        """Makes a backup with mode 600; it gets its name when it is complete. `remains`: also of what an unfinished
+        """Makes a backup with mode 600; it gets its name when it is complete. `remains`: include what an unfinished
         move or restore has left.
 
         With a snapshot (PostgreSQL itself) it shows one moment. Without one (over REST), it notes the last id of every
-        table in one call and reads the rows up to these: it has everything that existed at the start, as of then or
-        later, and nothing newer. A restore leaves out rows that were changed meanwhile to reference something newer,
-        with those that reference them. Raises `BackupRefused`, `FileRefused` and the database's errors.
+        table in one call and reads the rows up to these. Then it has everything that existed at the start, as it was
+        then or later, and no newer rows. A restore leaves out rows that were changed meanwhile to reference something
+        newer, with those that reference them. Raises `BackupRefused`, `FileRefused` and the database's errors.
         """
         return await replace(self)._make(path, remains)  # two backups at once have separate snapshots
 

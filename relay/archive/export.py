@@ -26,7 +26,7 @@ PERSONAL = ("preference", "feedback", "preference_decision", "intent")
 
 async def pages(store: Store, space: Space, relay: str, reader: int | None = None) -> AsyncIterator[list[RawRow]]:
     """Yields all rows of a space in pages; nothing if it has no messages. The header; its chat's settings and
-    personas; memories, oldest first; preferences, which are there to be read; each thread with sessions, messages,
+    personas; memories, oldest first; preferences, for people to read; each thread with sessions, messages,
     documents, summaries and markers; other artefacts; links, settings and feedback; and the number of rows, so that a
     truncated file is recognised. Removes keys, tokens and card numbers from what was said. `reader`: a person who gets
     a group's export, without what is personal to others; None: the operator."""

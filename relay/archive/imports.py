@@ -76,7 +76,7 @@ class CheckedExport:
 
 def check(path: Path) -> CheckedExport:
     """Reads a whole export (`relay-export.jsonl`, or the archive sent in the chat) without changing anything. Raises
-    `ImportRefused` if it is invalid, incomplete, or has settings of another chat than its owner's."""
+    `ImportRefused` if it is invalid, incomplete, or has settings of a chat that isn't its owner's."""
     rows = rows_of(path)
     space = _space(path, next(rows, {}))
     setting: dict[str, list[RawRow]] = {kind: [] for kind in (*SETTING, "choices")}

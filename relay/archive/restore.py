@@ -84,8 +84,9 @@ async def require_rest(database: Database) -> MoveState:
 
 @contextlib.asynccontextmanager
 async def hold(database: Database) -> AsyncIterator[Callable[[Awaitable[None]], Awaitable[None]]]:
-    """Keeps Relay from starting on a database until a restore has begun, which does that itself. Returns what awaits
-    the work before that, which may take long. Raises `RestoreRefused` during another restore."""
+    """Keeps Relay from starting on a database until a restore begins; from then on, the restore does that itself.
+    Yields a function that awaits work done before that, which may take long. Raises `RestoreRefused` during another
+    restore."""
     worker = str(uuid.uuid4())
 
     async def take() -> bool:

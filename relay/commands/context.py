@@ -27,7 +27,7 @@ NAMELESS = "User"
 
 
 async def leave_it(*_: object) -> None:
-    """Leaves the work to any process that does what is due."""
+    """Leaves the work to whichever process does what is due."""
 
 
 @frozen

@@ -248,7 +248,7 @@ async def run_tools(blocks: Sequence[Block], tools: Tools, talk: Dialogue) -> li
         run = tools.runs.get(block["name"])
         given = block.get("input")
         if run is None or not isinstance(given, dict):
-            text, failed = "There is no such tool, or its input is no JSON object.", True
+            text, failed = "There is no such tool, or its input isn't a JSON object.", True
         else:
             try:
                 text, dirty = await run(given)

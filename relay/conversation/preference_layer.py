@@ -27,7 +27,7 @@ ALWAYS_BEAR = ("length", "tone", "language")
 HEAD = """\
 # HOW THE USER LIKES ANSWERS
 From their choices, edits, tags and reactions. Preferences and context, not rules: what they say now wins, then your \
-character and your role in this conversation, then the task. What stands under "In this conversation" wins over the \
+character and your role in this conversation, then the task. What is under "In this conversation" wins over the \
 rest."""
 CHECK = "# CHECK AGAINST"
 

@@ -54,7 +54,7 @@ SHORT = 2_000
 empty lines."""
 
 ORDERS = ("ab", "ba")
-"""The orders of two answers. One is chosen at random, so that the place as A or B teaches nothing."""
+"""The orders of two answers. One is chosen at random, so that being A or B teaches nothing."""
 
 
 @frozen

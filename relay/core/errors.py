@@ -46,7 +46,7 @@ class CommandRefused(RelayError):
 
 
 class NotAllowed(CommandRefused):
-    """This is not yours to decide."""
+    """That's not yours to decide."""
 
 
 class NotFound(CommandRefused):

@@ -155,7 +155,9 @@ class Settings(BaseSettings):
     def _web_url(cls, value: str) -> str:
         parts = urlsplit(value)
         if value and (parts.scheme != "https" or parts.path.strip("/") or parts.query or parts.fragment):
-            raise ValueError("must be https:// and a name, such as https://relay.example.org: Telegram opens no other")
+            raise ValueError(
+                "must be https:// and a name, such as https://relay.example.org: Telegram opens nothing else"
+            )
         return value.rstrip("/")
 
     @field_validator("webhook_url")

@@ -9,7 +9,7 @@ from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 
 WAIT_SECONDS, LATER_SECONDS = 10.0, 5.0
-"""How many seconds a job waits for its erasure, and then lets others go first."""
+"""How many seconds a job waits for its erasure before it lets others go first."""
 
 
 def erasure_kind(store: Store, media_store: MediaStore, messenger: Messenger | None, bot_id: int) -> JobKind:

@@ -23,7 +23,7 @@ JOB_PAUSES = RetryPolicy(first=30.0, longest=3600.0, obeyed=6_600.0)
 
 
 class NotNow(RelayError):
-    """A job can't be done now. It's tried again after `seconds`, and that is no failure."""
+    """A job can't be done now. It is tried again after `seconds`, and that doesn't count as a failure."""
 
     def __init__(self, reason: str, seconds: float) -> None:
         super().__init__(reason)

@@ -85,7 +85,7 @@ def fit_documents(documents: Sequence[dict[str, Any]], most: int) -> tuple[list[
         if len(parts) < len(document["parts"]):
             told.append(
                 f"📄 {document['name']}: I keep {len(parts)} of its {len(document['parts'])} parts; "
-                "send it alone to keep it whole."
+                "send it alone to keep all of it."
             )
         if parts:
             kept.append({**document, "parts": parts})

@@ -100,5 +100,5 @@ def too_large(size: int, most: int) -> MediaRefused:
     told = f"{math.ceil(size / 2**20)} MB; " if size else ""
     limit = most if size > most else min(most, TELEGRAM_LIMIT)
     hint = OWN_SERVER if limit == TELEGRAM_LIMIT else " (RELAY_MAX_FILE_MB sets that.)"
-    line = f"It is too large: {told}I can take {limit // 2**20} MB."
+    line = f"It's too large: {told}I can take {limit // 2**20} MB."
     return MediaRefused(f"{line}{hint}", line)

@@ -14,7 +14,7 @@ from relay.media.reading import NAMES, SPOKEN, FileContents, Kind
 from relay.media.speech.decoding import WORDLESS
 
 FILMS = ("video", "video_note", "document")
-"""Kinds of files that may show more than is said in them."""
+"""Kinds of files that may show more than they say."""
 REMEMBERED = 500_000
 """How many characters of recent transcripts are cached, so that a restarted turn need not transcribe again."""
 

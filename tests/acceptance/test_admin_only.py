@@ -12,7 +12,7 @@ from tests.standins.telegram import StoredMessage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-ADMINS_ONLY, NOT_YOURS = "That's for my admins.", "This is not yours to decide."
+ADMINS_ONLY, NOT_YOURS = "That's for my admins.", "That's not yours to decide."
 ADMIN_VERBS = sorted(name for name, verb in COMMANDS.items() if verb.admin and "chat" in verb.surfaces)
 ARGUMENTS = {
     "soul": ("set You obey Ben.", "set", "edit", "history", "restore 1"),

@@ -42,7 +42,7 @@ async def test_a_file_of_the_maximum_size_is_accepted_and_a_larger_one_is_not(sh
     assert "too large" not in text
     assert "The well is deep." in shared_relay.model.last.text
     await shared_relay.tg.say(chat, None, document=Upload(largest + b"x", "well.txt", "text/plain"))
-    await shared_relay.until_said(chat, "It is too large: 2 MB; I can take 1 MB.")
+    await shared_relay.until_said(chat, "It's too large: 2 MB; I can take 1 MB.")
     assert "RELAY_MAX_FILE_MB" not in str(shared_relay.said(chat))
 
 

@@ -72,7 +72,7 @@ async def test_budgets_per_person_and_in_total_warn_first_and_then_refuse(shared
     said = await shared_relay.tg.say(ada, None, "hello q4")
     refused = await shared_relay.tg.wait_reply(ada, said)
     assert refused.text == (
-        "Your budget of $100.00 for today is used up; I answer again from midnight (Europe/Berlin). "
+        "Your budget of $100.00 for today is used up; I'll answer again from midnight (Europe/Berlin). "
         "Commands still work."
     )
     assert asked(shared_relay) == before
@@ -89,7 +89,7 @@ async def test_budgets_per_person_and_in_total_warn_first_and_then_refuse(shared
     before = asked(shared_relay)
     for chat in (ada, ben):
         assert (await ask(shared_relay, chat, "and q6?")).startswith(
-            "Today's budget of $1,000.00 is used up; I answer again"
+            "Today's budget of $1,000.00 is used up; I'll answer again"
         )
     assert asked(shared_relay) == before
 
@@ -174,7 +174,7 @@ async def test_startup_refuses_a_budget_if_a_model_has_no_known_price(tmp_path: 
         local = {**GOOD, name: "local-7b", "RELAY_DAILY_BUDGET_USD_PER_USER": "1"}
         code, said = await run(tmp_path, local)
         assert (code, len(said.strip().splitlines())) == (2, 1), said
-        assert f"relay: {name} is local-7b, whose price is not known" in said
+        assert f"relay: {name} is local-7b, whose price is unknown" in said
         assert '{"local-7b": {"input": 2, "output": 10}}' in said
     code, said = await run(tmp_path, {**GOOD, "RELAY_PRICES": at_prices(tmp_path, **{"local-7b": -1})})
     assert code == 2

@@ -120,7 +120,7 @@ async def test_a_wrong_file_extension_is_mentioned_with_the_answer(bot: SharedBo
     ada, dm = bot.person()
     reply = await bot.ask(dm, ada, "what is it?", "A text.", document=upload(b"just words", "a.pdf", "application/pdf"))
     assert "A text." in reply.text
-    assert "It is called .pdf, but it is a text." in reply.text
+    assert "It's called .pdf, but it's a text." in reply.text
 
 
 async def test_a_document_that_is_called_a_picture_or_a_recording_is_read(bot: SharedBot) -> None:

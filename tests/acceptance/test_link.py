@@ -63,7 +63,7 @@ async def test_link_is_unnecessary_in_a_group_of_one_person(bot: SharedBot) -> N
     olga, _ = olga_of(bot)
     group = bot.group(olga)
     told = await bot.ask(group, olga, "/link")
-    assert "You are the only person here" in told.text
+    assert "You're the only person here" in told.text
     assert not told.buttons
 
 

@@ -292,7 +292,7 @@ async def test_an_invitation_can_be_cancelled_and_a_request_denied(shared_relay:
     data = "hi:1"
     query = shared_relay.tg.press(ada, None, listed, data)
     answer = await shared_relay.tg.wait_for(lambda: shared_relay.tg.answers.get(query))
-    assert answer["text"] == "There is no such open invitation. /users lists them."
+    assert answer["text"] == "There's no such open invitation. /users lists them."
     assert "I've asked" in (await ask(shared_relay, cem, f"/start {link[2]}")).text, (
         "the cancelled link gives no access"
     )

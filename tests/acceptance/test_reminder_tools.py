@@ -149,7 +149,7 @@ async def test_why_says_where_an_unasked_message_comes_from(bot: SharedBot) -> N
         dm.id, came.message_id,
     )  # fmt: skip
     said = (await bot.ask(dm, ada, "/why", reply_to=came)).text
-    assert "it is your reminder of 20" in said
+    assert "it's your reminder of 20" in said
     assert "No model was asked." in said
 
 

@@ -203,7 +203,7 @@ async def test_an_unclear_reminder_is_questioned(bot: SharedBot) -> None:
     ada, dm = bot.person()
     for words, sentence in [
         ("", "When, and of what?"),
-        ("hello there", "I can't see when"),
+        ("hello there", "I can't tell when"),
         ("tomorrow call mum", "At what time?"),
         ("at 5 tea", "In the morning or in the afternoon?"),
         ("at 9 tea", "In the morning or in the evening?"),

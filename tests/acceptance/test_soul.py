@@ -280,7 +280,7 @@ async def test_the_history_is_paged_and_every_version_can_be_restored(bot: Share
     assert await soul_now(bot) == "You are soul 0.\n\nAnd number 0 it is."
     assert f"version {newest + 2} is active" in (await asks(bot, ada, f"/soul restore {newest - 4}")).text
     assert await soul_now(bot) == "You are soul 1.\n\nAnd number 1 it is."
-    assert "There is no version 4321" in (await asks(bot, ada, "/soul restore 4321")).text
+    assert "There's no version 4321" in (await asks(bot, ada, "/soul restore 4321")).text
     first = await asks(bot, ada, f"/soul history {-(-(newest + 2) // 5)}")
     assert "the soul that Relay starts with" in first.text
 

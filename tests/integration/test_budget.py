@@ -107,7 +107,7 @@ async def test_a_used_up_budget_ends_all_model_calls_until_the_next_day(
     asked = len(room.model.requests)
     for user_id in (ADA, BEN):
         done = await room.say(user_id, "three")
-        assert done.note.startswith("Today's budget of $0.20 is used up; I answer again from midnight (UTC).")
+        assert done.note.startswith("Today's budget of $0.20 is used up; I'll answer again from midnight (UTC).")
         assert (done.text, done.retry) == ("", True)
     assert len(room.model.requests) == asked
     assert await sql("select count(*) from message where text = 'three'") == [(2,)]

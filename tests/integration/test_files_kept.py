@@ -44,7 +44,7 @@ class Opening:
             self.holds.set()
             await self.open.wait()
             if content == b"broken":
-                return report_refusal(attachment, MediaRefused("It is damaged."))
+                return report_refusal(attachment, MediaRefused("It's damaged."))
             text = {"type": "text", "text": content.decode(), "file": asdict(attachment)}
             return FileContents([text], content.decode())
 

@@ -98,8 +98,8 @@ async def test_a_file_that_is_no_recording_is_refused(ears: Whisper, tmp_path: P
     playlist = f"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile://{secret}\n#EXT-X-ENDLIST\n".encode()
     concat = f"ffconcat version 1.0\nfile '{secret}'\n".encode()
     for recording in (b"", b"hello" * 1000, note[:40], playlist, concat, b"\x1aE\xdf\xa3" + os.urandom(5000)):
-        assert await refused(ears, recording) == "It is damaged or not a recording."
-    assert await refused(ears, encoded(silent(1), "mp4", "", video=True)) == "There is no sound in it."
+        assert await refused(ears, recording) == "It's damaged or not a recording."
+    assert await refused(ears, encoded(silent(1), "mp4", "", video=True)) == "There's no sound in it."
     assert ears.pid
     assert resource.prlimit(ears.pid, resource.RLIMIT_NOFILE) == (256, 256)
     half = await ears.hear(note[: len(note) // 2])

@@ -190,7 +190,7 @@ async def test_no_model_is_asked_for_a_person_who_was_revoked(store: Store, sql:
     model = Looker(send=True, text="Parcel")
     await beat(store, sql, lookout(store, model, allowed=()))
     assert model.asked == []
-    assert await outcome(store) == "you have no access any more"
+    assert await outcome(store) == "you no longer have access"
 
 
 async def test_what_was_noted_before_a_closed_gate_is_still_new(store: Store, sql: Sql, driver: TurnDriver) -> None:

@@ -216,7 +216,7 @@ async def test_a_person_who_comments_from_outside_sees_no_memory_of_the_group(re
         await relay.tg.say(kitchen, person, command)
         await relay.settled()
         shown.append("\n".join(text for chat, n in zip(chats, before, strict=True) for text in said(relay, chat)[n:]))
-    assert "This is not yours to decide." in shown[0]
+    assert "That's not yours to decide." in shown[0]
     assert "under the mat" not in shown[0]
     assert "under the mat" in shown[1]
 
@@ -239,8 +239,8 @@ async def test_a_person_who_comments_from_outside_reads_no_summary_and_ends_no_c
         await relay.tg.say(kitchen, person, f"{word}{BOT} {rest}".strip())
         await relay.settled()
         shown.append("\n".join(text for chat, n in zip(chats, before, strict=True) for text in said(relay, chat)[n:]))
-    assert "This is not yours to decide." in shown[0]
-    assert "This is not yours to decide." not in shown[1]
+    assert "That's not yours to decide." in shown[0]
+    assert "That's not yours to decide." not in shown[1]
 
 
 async def test_the_card_of_what_a_group_knows_about_nobody_offers_rewording_only_to_admins(relay: Inside) -> None:

@@ -204,8 +204,8 @@ def test_an_empty_list_says_that_the_sessions_are_in_telegram(in_telegram: None)
         ("compress", "gentle", "2"),
     ):
         code, shown = run(*words)
-        assert (code, shown.strip()) == (1, f"There is no session with that number. {IN_TELEGRAM}"), words
-    assert run("session", "show", "#2") == (1, f"There is no session with that id here. {IN_TELEGRAM}")
+        assert (code, shown.strip()) == (1, f"There's no session with that number. {IN_TELEGRAM}"), words
+    assert run("session", "show", "#2") == (1, f"There's no session with that id here. {IN_TELEGRAM}")
     assert json.loads(run("session", "list", "--json")[1])["total"] == 0
 
 
@@ -220,7 +220,7 @@ def test_all_lists_of_sessions_take_a_chat(in_telegram: None) -> None:
 
 def test_nothing_is_said_of_telegram_if_there_are_no_sessions_there() -> None:
     assert run("session", "list") == (0, "There are no sessions here yet.\n")
-    assert run("session", "show", "1")[1] == "There is no session with that number. relay sessions lists them."
+    assert run("session", "show", "1")[1] == "There's no session with that number. relay sessions lists them."
 
 
 def test_composing_where_there_are_no_sessions_exits_with_1(in_telegram: None) -> None:
@@ -238,10 +238,10 @@ def test_a_composition_takes_sessions_by_their_numbers_in_the_list_or_by_their_i
     assert composed("one", "--session", "1") == ["Gamma"]
     assert composed("two", "--session", "#1", "--session", "2=original", "--in-order") == ["Alpha", "Beta"]
     code, shown = run("compose", "new", "three", "--session", "9", "--chat", "1")
-    assert (code, shown) == (1, "There is no session with that number. relay sessions lists them.")
+    assert (code, shown) == (1, "There's no session with that number. relay sessions lists them.")
     assert run("compose", "new", "four", "--session", "1") == (
         1,
-        f"There is no session with that number. {IN_TELEGRAM}",
+        f"There's no session with that number. {IN_TELEGRAM}",
     )
 
 
@@ -402,7 +402,7 @@ def test_a_session_without_messages_is_not_compressed() -> None:
 
 def test_a_page_behind_the_last_one_exits_with_2() -> None:
     run("soul", "set", "Be brief.")
-    assert run("soul", "history", "9") == (2, "There is no page 9. The last one is 1.\n")
+    assert run("soul", "history", "9") == (2, "There's no page 9. The last one is 1.\n")
 
 
 @pytest.mark.parametrize("words", ["soul try Be-brief. --yes", "summary refresh"])

@@ -256,8 +256,8 @@ REFUSED = [
     ("500:1", "A ratio is between 2:1 and 100:1."),
     ("standard light", "“light” needs a ratio: /compress 30:1 light"),
     ("gentle 30:1", "I don't understand “30:1” here."),
-    ("standard 99", "There is no session with that number. /sessions lists them."),
-    ("standard #99", "There is no session with that id here."),
+    ("standard 99", "There's no session with that number. /sessions lists them."),
+    ("standard #99", "There's no session with that id here."),
 ]
 
 

@@ -310,7 +310,7 @@ async def test_a_version_whose_source_was_deleted_fails_with_an_explanation(stor
     await store.prune_versions(private(ADA), [first], False)
     await Runner(store, [compression_kind(compressor)]).run_one("compression", str(second))
     found = (await opened(store, second or 0)).version
-    assert (found.status, found.error) == ("failed", "What it was to be made from is gone.")
+    assert (found.status, found.error) == ("failed", "What it was going to be made from is gone.")
 
 
 async def test_a_pruned_version_leaves_no_results_and_its_number_is_not_reused(store: Store, sql: Sql) -> None:

@@ -226,7 +226,7 @@ async def test_the_total_budget_is_reported_at_80_percent_and_when_used_up(
     assert await watch.look() == []
     await sql(CALM)
     (told,) = await watch.look()
-    assert told.startswith("✅ It's over: The budget of the day was used up from ")
+    assert told.startswith("✅ It's over: The day's budget was used up from ")
     assert await watch.look() == []
 
 

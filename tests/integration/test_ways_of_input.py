@@ -46,7 +46,7 @@ class Documents:
 
     async def read(self, attachment: Attachment) -> FileContents:
         if attachment.name.startswith("broken"):
-            return report_refusal(attachment, MediaRefused("It is damaged."))
+            return report_refusal(attachment, MediaRefused("It's damaged."))
         text = {"type": "text", "text": FACT, "untrusted": "document", "file": asdict(attachment)}
         return FileContents([text], f"(file {attachment.name})\n{FACT}")
 
@@ -157,7 +157,7 @@ async def test_an_unusable_message_gets_an_explanation_without_asking_the_model(
     await said(relay, chat, document=Upload(b"x", "broken.pdf"))
     await said(relay, chat, story={"chat": {"id": 5, "first_name": "Ben"}, "id": 1})
     assert [reply.text for reply in replies(relay, chat)] == [
-        "⚠️ I couldn't use your file broken.pdf. It is damaged.",
+        "⚠️ I couldn't use your file broken.pdf. It's damaged.",
         "⚠️ Telegram doesn't show stories to bots. Please send a screenshot or its text.",
     ]
     assert not asked
@@ -170,7 +170,7 @@ async def test_each_of_many_unusable_files_is_explained_in_full(relay: Inside, a
         await relay.tg.say(chat, None, document=Upload(b"x", name), media_group_id="album")
     await relay.settled()
     (reply,) = replies(relay, chat)
-    assert reply.text == "\n\n".join(f"⚠️ I couldn't use your file {name}. It is damaged." for name in names)
+    assert reply.text == "\n\n".join(f"⚠️ I couldn't use your file {name}. It's damaged." for name in names)
     assert not asked
 
 

@@ -148,8 +148,7 @@ def test_the_doctor_reports_settings_that_a_start_would_refuse(monkeypatch: pyte
     monkeypatch.setenv("RELAY_DAILY_BUDGET_USD", "5")
     monkeypatch.setenv("RELAY_SMALL_MODEL", "llama9")
     assert (
-        "RELAY_SMALL_MODEL is llama9, whose price is not known"
-        in doctor.with_files(*load_with_errors())["RELAY_PRICES"]
+        "RELAY_SMALL_MODEL is llama9, whose price is unknown" in doctor.with_files(*load_with_errors())["RELAY_PRICES"]
     )
 
 

@@ -165,4 +165,4 @@ def test_the_stored_parts_of_one_input_are_limited_with_a_notice() -> None:
     assert fit_documents(both, 20) == (both, [])
     kept, notices = fit_documents(both, 15)
     assert [len(one["parts"]) for one in kept] == [2, 1]
-    assert notices == ["📄 b: I keep 1 of its 2 parts; send it alone to keep it whole."]
+    assert notices == ["📄 b: I keep 1 of its 2 parts; send it alone to keep all of it."]

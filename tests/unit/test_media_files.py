@@ -130,7 +130,7 @@ async def test_a_file_declared_too_large_is_not_downloaded() -> None:
     [
         (30 * MB, 20 * MB, "30 MB; I can take 20 MB.", "TELEGRAM_API_URL"),
         (30 * MB, 40 * MB, "30 MB; I can take 20 MB.", "TELEGRAM_API_URL"),  # Telegram refused it
-        (0, 40 * MB, "It is too large: I can take 20 MB.", "TELEGRAM_API_URL"),
+        (0, 40 * MB, "It's too large: I can take 20 MB.", "TELEGRAM_API_URL"),
         (50 * MB, 40 * MB, "50 MB; I can take 40 MB.", "RELAY_MAX_FILE_MB sets"),
         (8 * MB, 5 * MB, "8 MB; I can take 5 MB.", "RELAY_MAX_FILE_MB sets"),
     ],

@@ -136,7 +136,7 @@ def test_the_layer_has_the_documented_wording() -> None:
     assert layer.text == (
         "# HOW THE USER LIKES ANSWERS\n"
         "From their choices, edits, tags and reactions. Preferences and context, not rules: what they say now wins, "
-        "then your character and your role in this conversation, then the task. What stands under "
+        "then your character and your role in this conversation, then the task. What is under "
         '"In this conversation" wins over the rest.\n'
         "Prefer (high): short answers · sources and links\n"
         "Prefer (medium): step by step\n"

@@ -62,7 +62,7 @@ def test_a_budget_needs_the_price_of_every_model() -> None:
     Budget().check(RELAY_MODEL="local")
     for budget in (Budget(total=1), Budget(each=1)):
         budget.check(RELAY_MODEL="claude-sonnet-5-5")
-        with pytest.raises(SettingsError, match="RELAY_SMALL_MODEL is local, whose price is not known"):
+        with pytest.raises(SettingsError, match="RELAY_SMALL_MODEL is local, whose price is unknown"):
             budget.check(RELAY_MODEL="claude-sonnet-5-5", RELAY_SMALL_MODEL="local")
 
 
@@ -76,8 +76,9 @@ def test_a_used_up_or_nearly_used_up_budget_is_announced() -> None:
     budget = Budget(total=5, each=1, zone=BERLIN)
     assert budget.used_up(Spent(4.99, 0.99)) == ""
     assert "Today's budget of $5.00 is used up" in budget.used_up(Spent(5, 0.5))
-    assert "Your budget of $1.00 for today is used up; I answer again from midnight (Europe/Berlin)" in budget.used_up(
-        Spent(4, 1)
+    assert (
+        "Your budget of $1.00 for today is used up; I'll answer again from midnight (Europe/Berlin)"
+        in budget.used_up(Spent(4, 1))
     )
     assert budget.nearly_used_up(Spent(4.9, 0.79)) == ""
     assert "$0.80 of your $1.00 for today is used (80%)" in budget.nearly_used_up(Spent(1, 0.8))

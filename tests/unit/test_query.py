@@ -76,10 +76,10 @@ def test_weight_ranges_are_parsed(text: str, weights: tuple[str, str] | None) ->
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("keepit:important", "keepit:important is not a range of weights. Write a range from 0 to 1, such as"
+        ("keepit:important", "keepit:important isn't a range of weights. Write a range from 0 to 1, such as"
                              " keepit:0.5..1,"
                              " keepit:0.75.. or keepit:..0.5."),
-        ("kind:picture", "kind:picture is not something I can look for. Write kind:message, kind:memory, kind:summary, "
+        ("kind:picture", "kind:picture isn't something I can look for. Write kind:message, kind:memory, kind:summary, "
                          "kind:document or kind:version."),
         ("file:", "file: needs the name of a document, or a part of it: file:report."),
         ("topic:", "topic: needs a word from a session's topics: topic:garden."),
@@ -132,12 +132,12 @@ def test_a_day_begins_at_midnight_across_clock_changes() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("tea before:soon", "before:soon is not a date"),
-        ("tea after:", "after: is not a date"),
+        ("tea before:soon", "before:soon isn't a date"),
+        ("tea after:", "after: isn't a date"),
         ("from: tea", "from: needs a person"),
         ("from:@", "from: needs a person"),
         ('in:"" tea', "in: needs a place"),
-        ("after:2026-99-01", "after:2026-99-01 is not a date"),
+        ("after:2026-99-01", "after:2026-99-01 isn't a date"),
     ],
 )
 def test_a_malformed_filter_is_named(text: str, named: str) -> None:

@@ -78,7 +78,7 @@ def test_a_note_and_the_memory_changes_share_one_line() -> None:
 
 
 NOTICES = [
-    f"⚠️ I couldn't use your file {'a long name of a report ' * 3}{n}.pdf. It is too large: 34 MB; I can take 20 MB."
+    f"⚠️ I couldn't use your file {'a long name of a report ' * 3}{n}.pdf. It's too large: 34 MB; I can take 20 MB."
     + OWN_SERVER
     for n in range(4)
 ]

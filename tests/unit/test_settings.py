@@ -96,7 +96,7 @@ def test_a_malformed_setting_is_named_in_one_sentence(monkeypatch: pytest.Monkey
     assert "input" not in sentence, "pydantic's words"
 
 
-WEB_URL = "must be https:// and a name, such as https://relay.example.org: Telegram opens no other."
+WEB_URL = "must be https:// and a name, such as https://relay.example.org: Telegram opens nothing else."
 
 
 @pytest.mark.parametrize(

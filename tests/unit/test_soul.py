@@ -121,9 +121,9 @@ async def test_a_missing_soul_is_reported() -> None:
 
 
 async def test_a_version_or_page_that_does_not_exist_is_refused() -> None:
-    assert "There is no version 9" in (await soul(asked(Canned(soul_version=None), "restore 9"))).text
+    assert "There's no version 9" in (await soul(asked(Canned(soul_version=None), "restore 9"))).text
     empty = Canned(souls={"total": 3, "souls": []})
-    assert "There is no page 9" in (await soul(asked(empty, "history 9"))).text
+    assert "There's no page 9" in (await soul(asked(empty, "history 9"))).text
 
 
 # Texts from documents and replies

@@ -78,11 +78,11 @@ async def test_without_speech_to_text_the_error_says_how_to_install_it(messenger
 @pytest.mark.parametrize(
     ("kind", "preview", "why", "shown"),
     [
-        ("video", "still", "There is no sound in it.", True),
+        ("video", "still", "There's no sound in it.", True),
         ("video", "still", "I heard nothing in it.", True),
-        ("document", "still", "There is no sound in it.", True),
-        ("video", "", "There is no sound in it.", False),
-        ("video", "still", "It is damaged or not a recording.", False),
+        ("document", "still", "There's no sound in it.", True),
+        ("video", "", "There's no sound in it.", False),
+        ("video", "still", "It's damaged or not a recording.", False),
         ("audio", "its cover", "I heard nothing in it.", False),
     ],
 )

@@ -133,7 +133,7 @@ def _translate(error: Exception, streamed: Streamed) -> ModelError:
         return ModelUnavailable("Something else answered in place of the model, such as a proxy's page.")
     if kind == FOREIGN:
         return ModelMisconfigured(
-            "What answers in place of the model is no Messages API, or a proxy. Check ANTHROPIC_BASE_URL."
+            "Something else answers in place of the Messages API, such as a proxy. Check ANTHROPIC_BASE_URL."
         )
     if 300 <= error.status < 400:
         return ModelMisconfigured(

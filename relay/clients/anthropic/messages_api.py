@@ -62,7 +62,7 @@ class MessagesAPI:
             await session.close()
 
     async def send(self, body: bytes) -> None:
-        """Sends a request and ignores what the model says. Raises `Refused` for an answer that is no message."""
+        """Sends a request and ignores what the model says. Raises `Refused` for an answer that isn't a message."""
         async with self._send(body) as response:
             told = await response.read()
             if kind_of(told) != "message":
@@ -71,7 +71,7 @@ class MessagesAPI:
     @asynccontextmanager
     async def stream(self, body: bytes) -> AsyncIterator[AsyncIterator[Json]]:
         """Sends a request with `"stream": true` and yields its events, except keep-alives. They raise `Refused` if
-        there are none because the answer is no stream."""
+        there are none because the answer isn't a stream."""
         async with self._send(body) as response:
             yield self._events(response)
 
@@ -137,7 +137,7 @@ async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
 
 
 def kind_of(told: bytes) -> str:
-    """Returns the type of an answer in one piece: message or error; empty: it is none of a Messages API."""
+    """Returns the type of an answer in one piece: message or error; empty: it isn't from a Messages API."""
     try:
         return str(json.loads(told)["type"])
     except (ValueError, TypeError, LookupError, RecursionError):

@@ -42,7 +42,7 @@ class Streamed:
         try:
             self._take(event)
         except (TypeError, AttributeError):
-            raise ValueError("an event holds what none can") from None
+            raise ValueError("an event has an impossible value") from None
 
     def _take(self, event: Json) -> None:
         match event.get("type"):
@@ -104,7 +104,7 @@ def _new_block(block: Block) -> Block:
     """Returns a new block. Raises `ValueError` if its text is not a string."""
     said: Block = {key: block[key] or "" for key in ("text", "thinking") if key in block}
     if not all(isinstance(one, str) for one in said.values()):
-        raise ValueError("a block's text is none")
+        raise ValueError("a block's text is not a string")
     return {**block, **said}
 
 

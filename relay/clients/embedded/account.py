@@ -97,7 +97,7 @@ def make_data_dir(path: Path) -> None:
 
 def make_directory(path: Path, setting: str, mode: int = 0o700) -> None:
     """Creates the directory that `setting` names if missing. Raises SettingsError if Relay can't write to it, or
-    DatabaseUnavailable if there is no room, which no other setting has to change."""
+    DatabaseUnavailable if the disk is full, for which no setting has to change."""
     try:
         if not path.exists():
             path.mkdir(parents=True, exist_ok=True)

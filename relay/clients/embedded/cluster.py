@@ -147,7 +147,7 @@ class Cluster:
             reason = str(error)
             if "password authentication failed" in reason or "does not exist" in reason:
                 raise DatabaseError(
-                    f"The database in {self.path} does not know Relay's role or password any more. "
+                    f"The database in {self.path} no longer knows Relay's role or password. "
                     f"Restore {self._secrets} and the database from the same backup. Its log is {self.log}."
                 ) from error
             return "too many clients" in reason or "connection slots" in reason

@@ -17,7 +17,7 @@ MOST = 64
 
 
 class Instance:
-    """The first free name of a data directory, held by a file lock until this process ends in any way."""
+    """The first free name of a data directory, held by a file lock until this process ends, however it ends."""
 
     def __init__(self, data_dir: Path) -> None:
         """Raises what `make_directory` raises."""

@@ -2,9 +2,9 @@
 
 Three locks in the data directory decide; the kernel releases each when its holder dies, by `kill -9` too:
 `start.lock` is held while the server is started or stopped; `users.lock` is shared by all who use the server, so the
-last to leave is the one who can have it alone, and stops it; `server.lock` is inherited by the server's own processes,
-so it is free when none of them lives, whatever process ids say (one may be in use again, or mean another process in
-another container: two servers on one directory would destroy it).
+last one to leave can lock it alone, and stops the server; `server.lock` is inherited by the server's own processes, so
+it is free once all of them are dead, whatever process ids say. (An id may be reused, or mean another process in another
+container, and two servers on one directory would destroy it.)
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class EmbeddedPostgres:
         self._leaving = False
 
     async def start(self) -> str:
-        """Makes sure that the server runs and returns its URL, for the role `relay`, who owns the database `relay`.
+        """Makes sure that the server runs and returns its URL, for the role `relay`, which owns the database `relay`.
 
         Starts it, joins it, or, if called again while in use, restarts it if it died: the URL stays the same (not on
         Windows). A first start takes seconds; a server that replays its log, up to `PATIENCE` seconds. A cancelled

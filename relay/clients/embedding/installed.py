@@ -58,7 +58,7 @@ class EmbedderName(NamedTuple):
     @property
     def how(self) -> str:
         """Returns what to do about it."""
-        return f"{PACKAGES[self.engine]}, then a restart." if self.is_built else INSTEAD
+        return f"Run {PACKAGES[self.engine]}, then restart Relay." if self.is_built else INSTEAD
 
 
 def parse_embedder(setting: str) -> EmbedderName | None:

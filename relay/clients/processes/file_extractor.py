@@ -34,7 +34,7 @@ PIECE = 2**16
 """How many bytes are read or written at once."""
 PROGRAM = program("relay.media.extraction")
 TOO_LONG = "It takes too long to open."
-NOT_OPENED = "It can't be opened: it is damaged, or too large for this machine."
+NOT_OPENED = "It can't be opened: it's damaged, or too large for this machine."
 Made = tuple[dict[str, Any], list[bytes]]
 
 

@@ -63,7 +63,7 @@ class EdgeTts:
         except TimeoutError:
             raise VoiceUnavailable(SILENT) from None
         except (OSError, ClientError) as error:
-            log.warning("edge-tts not reached", error=type(error).__name__)
+            log.warning("edge-tts could not be reached", error=type(error).__name__)
             raise VoiceUnavailable(AWAY) from None
         except VoiceUnavailable:
             raise

@@ -38,7 +38,7 @@ class Voices:
             try:
                 return await self._as_note(await voice.speak(text, language))
             except VoiceUnavailable as error:
-                log.warning("a voice failed", voice=type(voice).__name__, error=str(error))
+                log.warning("a speech engine failed", voice=type(voice).__name__, error=str(error))
                 first = first or error
         raise first or VoiceUnavailable()
 

@@ -37,7 +37,7 @@ class Bucket:
                 content: bytes = await storage.from_(NAME).download(unique_id)
                 return content
         except Exception as error:  # the package raises unrelated kinds of errors
-            log.debug("a kept file is not read", error=type(error).__name__)
+            log.debug("a kept file could not be read", error=type(error).__name__)
             return None
 
     async def put(self, unique_id: str, content: bytes) -> None:

@@ -148,7 +148,7 @@ def _head(path: str, token: str, most: int) -> bytes:
 
 def _translate(error: TelegramError) -> MessengerError:
     """Returns Relay's error for one of PTB's. Only what was certainly not carried out may be repeated without
-    looking. A page that isn't Telegram's refuses nothing, whatever its status."""
+    looking. A page that isn't from Telegram doesn't count as a refusal, whatever its status."""
     if UNREADABLE in (error.message, str(error.__cause__)):
         return DeliveryUncertain()
     if isinstance(error, RetryAfter):

@@ -31,7 +31,7 @@ from relay.memory.rows.sessions import SessionEnd
 Done = TypeVar("Done", Composition, CompositionPlan, SessionEnd)
 NAME = re.compile(rf"\w[\w .-]{{0,{COMPOSITION_NAME_LENGTH - 1}}}")
 QUOTES = "\"'“”„‟‘’‚«»‹› "
-"""What people write around a name. No name has any of it at its ends."""
+"""Characters that people may write around a name. They are removed from its ends."""
 HOW_NAMED = (
     f"A name has up to {COMPOSITION_NAME_LENGTH} letters, digits, spaces, dots, dashes and underscores, and begins "
     "with a letter or digit."

@@ -144,7 +144,7 @@ async def make_version(
     ctx: CommandContext, session_id: int, settings: CompressionSettings, source_id: int | None = None
 ) -> Making:
     """Makes a version, or requests it if that takes a model and nobody at a terminal waits. Making the same one again
-    asks the model anew, because the person wants another. Raises `CommandRefused` if there is nothing to make it from,
+    asks the model again, because the person wants another. Raises `CommandRefused` if there is nothing to make it from,
     and `NotAllowed`."""
     await require_switch(ctx)
     if settings.method == "model":

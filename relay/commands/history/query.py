@@ -80,7 +80,7 @@ class Query:
         if key in ("before", "after"):
             moment = date_in(value, now)
             if moment is None:
-                self.wrong += (f"{key}:{value} is not a date I know. {A_DATE}",)
+                self.wrong += (f"{key}:{value} isn't a date I know. {A_DATE}",)
             elif key == "after":
                 self.since = max(self.since or moment, moment)
             else:
@@ -88,11 +88,11 @@ class Query:
         elif key == "keepit":
             self.keepit = weights_in(value)
             if self.keepit is None:
-                self.wrong += (f"keepit:{value} is not a range of weights. {A_WEIGHT}",)
+                self.wrong += (f"keepit:{value} isn't a range of weights. {A_WEIGHT}",)
         elif key == "kind":
             kind = KINDS_NAMED.get(value.lower())
             if kind is None:
-                self.wrong += (f"kind:{value} is not something I can look for. {A_KIND}",)
+                self.wrong += (f"kind:{value} isn't something I can look for. {A_KIND}",)
             elif kind not in self.kinds:
                 self.kinds += (kind,)
         elif not value.strip("@"):

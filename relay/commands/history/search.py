@@ -24,7 +24,7 @@ HOW = (
     "keepit:0.5..1 (messages with a marker of such a weight)."
 )
 FORGOTTEN = "I no longer have this search. Please run /search again."
-NOTHING_MORE = "There is nothing more here."
+NOTHING_MORE = "There's nothing more here."
 Side = Literal["around", "before", "after"]
 
 

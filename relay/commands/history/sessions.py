@@ -11,8 +11,8 @@ from relay.core.program import RELAY
 from relay.core.text import parse_number, pluralize
 from relay.memory.rows.sessions import Session, SessionPage
 
-NO_SUCH_NUMBER = "There is no session with that number."
-NOT_HERE = "There is no session with that id here."
+NO_SUCH_NUMBER = "There's no session with that number."
+NOT_HERE = "There's no session with that id here."
 
 
 @command(
@@ -26,7 +26,7 @@ async def sessions(ctx: CommandContext, offset: int = 0, limit: int = 100) -> Se
 
 async def session_named(ctx: CommandContext, word: str) -> Session:
     """Returns a session by its place in the list, from 1, the newest, or by its id: #12. Raises `NotFound` if there is
-    none, `WrongArgument` if the word is no number."""
+    none, `WrongArgument` if the word isn't a number."""
     if word.startswith("#"):
         try:
             return await open_session(ctx, parse_number(word[1:]) or 0)

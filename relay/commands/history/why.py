@@ -21,8 +21,8 @@ from relay.memory.rows.usage import ToolCall
 NOT_AN_ANSWER = "That message isn't one of my answers. Reply to an answer, or send the command alone for my last one."
 UNASKED = {
     "heartbeat": "your heartbeat found something new. /heartbeat shows its state, /usage what it cost.",
-    "digest": "it is your digest. /digest changes it.",
-    "growth": "it is an idea for my soul. /soul grow off stops these.",
+    "digest": "it's your digest. /digest changes it.",
+    "growth": "it's an idea for my soul. /soul grow off stops these.",
 }
 NO_ANSWER_YET = "I haven't answered anything here yet."
 
@@ -63,14 +63,14 @@ async def why(ctx: CommandContext, message_id: int = 0) -> Explanation:
 
 
 def say_unasked(said: Unasked) -> str:
-    """Says why a message was sent that answers nothing."""
+    """Says why a message was sent unasked."""
     if said.by != "reminder":
         return f"I sent this on my own: {UNASKED.get(said.by, 'it is not an answer.')}"
     checked = any(one.kind == "check" for one in said.reminders)
     made = ", ".join(f"{one.created_at.astimezone(one.tzinfo):%Y-%m-%d}" for one in said.reminders)
     when = f" of {made}" if made else ""
     cost = "I checked first; /usage shows what such checks cost." if checked else "No model was asked."
-    return f"I sent this on my own: it is your reminder{when}. {cost} /reminders shows what happened to it."
+    return f"I sent this on my own: it's your reminder{when}. {cost} /reminders shows what happened to it."
 
 
 @operation("http")

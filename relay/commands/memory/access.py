@@ -15,7 +15,7 @@ from relay.memory.rows.memories import MemoryLine, OpenedMemory
 LONGEST_PAUSE = timedelta(days=3_650)
 GONE = "This is gone, or not yours to see."
 """The same text for things that don't exist and for those of others."""
-NOT_YOURS = "This is not yours to decide."
+NOT_YOURS = "That's not yours to decide."
 ELSEWHERE = "Others can read this chat. /memory changes shows it in our private chat."
 
 

@@ -73,7 +73,7 @@ async def list_memories(
 async def open_number(ctx: CommandContext, number: int) -> ShownMemory:
     """Opens a memory of this space by its visible number. Raises `NotFound`."""
     await ctx.require_sight()
-    absent = NotFound(f"There is no memory #{number} here. /memory lists what I know.")
+    absent = NotFound(f"There's no memory #{number} here. /memory lists what I know.")
     try:
         memory_id = await ctx.store.find_by_number(ctx.space, number)
     except DataRefused:  # no memory has a number beyond 64 bits

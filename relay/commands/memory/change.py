@@ -17,7 +17,7 @@ from relay.memory.review.distinction import name_other_days
 from relay.memory.rows.changes import Changed
 from relay.memory.rows.memories import OpenedMemory
 
-NOT_YOURS = "This is not yours to change."
+NOT_YOURS = "That's not yours to change."
 FORGOTTEN = "Memory #{} is already forgotten."
 ONE_SPACE = "These belong to different people or groups, so I can't change them together."
 
@@ -140,7 +140,7 @@ def _act(ctx: CommandContext, row: OpenedMemory, action: str, **more: object) ->
 
 async def _apply(ctx: CommandContext, row: OpenedMemory, actions: Sequence[Action]) -> PatchedMemory:
     changed = await _change(ctx, row.space, actions)
-    stands = changed.changes[0].memory_id if changed.changes else row.id  # another says the new wording already
+    stands = changed.changes[0].memory_id if changed.changes else row.id  # another memory says the same already
     return PatchedMemory(await ctx.store.open_memory(stands, ctx.user_id, ctx.admin) or row, changed)
 
 

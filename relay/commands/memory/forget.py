@@ -17,7 +17,7 @@ EVERYTHING = frozenset({
     "everything about me", "everything you know", "everything you know about me", "alle", "alles", "mich", "über mich",
     "alles über mich", "alles, was du weisst", "tout", "tutto", "всё", "все",
 })  # fmt: skip
-"""Words for all memories. A memory may contain them, too."""
+"""Words that mean all memories, but that a memory may also contain."""
 
 
 @command("forget", usage="[--erase] <number, words or job*>", help="forget a fact; --erase: for good")

@@ -19,7 +19,7 @@ Mode = Literal["all", "addressed", "off"]
 ANSWER_IN_GROUPS = "That works only in groups, where it sets what I answer. Here I answer everything."
 LINK_IN_GROUPS = "That works only in groups, where /link lends your own memory, for your own messages only."
 UNLINK_IN_GROUPS = "That works only in groups, where /unlink takes back what /link lent."
-ALONE = "You are the only person here, so I use your own memory anyway. Ask again when others have joined."
+ALONE = "You're the only person here, so I use your own memory anyway. Ask again when others have joined."
 MOST_LISTED = 20
 """The most groups of a person that are listed. Telegram is asked about the membership in each."""
 NOBODY_LENDS = "No one's memory is linked to this group."

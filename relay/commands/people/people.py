@@ -21,7 +21,7 @@ ROLES: dict[Verdict, str] = {"approve": "user", "deny": "refused", "block": "blo
 USAGE = "Say who: /revoke and their id or @name. /users lists everyone."
 UNKNOWN = f"I don't know that person. {USAGE}"
 NAMED = f"{UNKNOWN} I know the people named in my settings only by their ids."
-NOT_OPEN = "There is no such open invitation. /users lists them."
+NOT_OPEN = "There's no such open invitation. /users lists them."
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Tokens for the API, and links that open the page of this machine."""
+"""Tokens for the API, and links that open the web app on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relay.memory.people import new_nonce
 from relay.memory.rows.people import ApiToken
 
 LINK_SECONDS = 600
-"""How many seconds a link that opens the page is valid. It can be used once."""
+"""How many seconds a link that opens the web app is valid. It can be used once."""
 
 
 @frozen
@@ -62,7 +62,7 @@ async def revoke_token(ctx: CommandContext, which: str) -> ApiToken:
 
 
 async def new_link(ctx: CommandContext) -> str:
-    """Returns the secret of a link that opens the page as this person, once."""
+    """Returns the secret of a link that opens the web app as this person, once."""
     await _check_known(ctx)
     nonce = new_nonce()
     await ctx.store.store_api_token(ctx.user_id, "link", "", hash_token(nonce), LINK_SECONDS)

@@ -21,7 +21,7 @@ READ_TOKENS = 4_000
 QUESTION_TOKENS = 1_000
 """How many tokens of a text, and of the question that it answers, are read at most."""
 PROMPT = """\
-You review a text for the person whom it is written for. If you see the question, the text is the answer to it. Say \
+You review a text for the person it is written for. If you see the question, the text is the answer to it. Say \
 what could be better, in the text's language, in at most 250 words: a short list of findings, each with what it rests \
 on (a preference of theirs, or plain craft: correct, complete, clear, honest about what is not known), then in one \
 sentence the one change that is most worth making. If nothing needs changing, say so. No introduction, no tags in \

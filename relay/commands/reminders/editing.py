@@ -33,8 +33,8 @@ class ReminderPatch:
 async def edit(ctx: CommandContext, reminder_id: int, words: str) -> Reminder:
     """Changes a reminder's time, its text, or both, depending on the words: `friday 9:00`, `friday 9:00 bins`,
     `bins`. The time is meant in the person's time zone. A time of day alone changes that of a rule, in the rule's own
-    zone, or moves a single reminder within its day. Words that say what it is already change nothing. Raises
-    `CommandRefused` if it can't be understood, as a time of day for what comes every few hours."""
+    zone, or moves a single reminder within its day. Words that repeat its present state change nothing. Raises
+    `CommandRefused` if it can't be understood, such as a time of day for a reminder that comes every few hours."""
     one = await existing_reminder(ctx, reminder_id)
     if not words.strip():
         raise WrongArgument("Write a time, a text, or both, for example: friday 9:00 bins.")

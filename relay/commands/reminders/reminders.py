@@ -237,11 +237,11 @@ def following_occurrence(one: Reminder, after: datetime | None = None) -> dateti
 
 
 async def pause(ctx: CommandContext, reminder_id: int, on: bool) -> Reminder:
-    """Pauses a reminder, or resumes it with its next time; one of every hour or less that was imported then keeps to
-    the day. Raises `Conflict` if that time passed too long ago to be sent late."""
+    """Pauses a reminder, or resumes it with its next time; an imported one that comes every hour or more often is then
+    limited to the day. Raises `Conflict` if that time passed too long ago to be sent late."""
     one = await existing_reminder(ctx, reminder_id)
     if one.status not in ("active", "paused"):
-        raise Conflict("It waits for your OK." if one.status == "proposed" else OVER)
+        raise Conflict("It's waiting for your OK." if one.status == "proposed" else OVER)
     if on == (one.status == "paused"):
         return one
     if on:

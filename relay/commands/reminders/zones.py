@@ -36,7 +36,7 @@ async def move_recurring(ctx: CommandContext, former: tzinfo, to: tzinfo) -> int
 
 
 def ends_soon(one: Reminder, now: datetime) -> bool:
-    """Tests whether a rule of minutes or hours is over so soon that it could be over at once in another zone."""
+    """Tests whether a rule of minutes or hours ends so soon that it could already be over in another zone."""
     if not any(f"FREQ={step}" in one.rule for step in STEPS):
         return False
     try:

@@ -27,7 +27,7 @@ ABBREVIATED = {
     "mdt": ("America/Denver",), "pst": ("America/Los_Angeles",), "pdt": ("America/Los_Angeles",),
     "hst": ("Pacific/Honolulu",),
 }  # fmt: skip
-"""Where the clocks are that people abbreviate. The zones that are named so have no summer time."""
+"""The zones that people mean by an abbreviation. IANA's own zones of these names have no summer time."""
 HOW = (
     "Write a choice and its value, such as /settings sound off. You can set learning (on, ask, off), voice (auto, "
     "always, never), time zone (a big city, or server for the server's), and with on or off: " + ", ".join(FLAGS) + "."
@@ -108,7 +108,7 @@ async def _zone(words: str) -> str:
 
 
 def zones_named(words: str) -> list[str]:
-    """Returns the IANA zones that match words: full name, city, abbreviation or distance from UTC, ignoring case."""
+    """Returns the IANA zones that match words: full name, city, abbreviation or offset from UTC, ignoring case."""
     if (distant := zone_at(words)) is not None:
         return [distant] if distant else []
     name = fold(words)
@@ -131,7 +131,7 @@ def _offsets(zone: str) -> tuple[timedelta | None, ...]:
 
 @cache
 def _zones() -> dict[str, str]:
-    """Returns all zones by lower-case name, except those that are no places: the sign of Etc/GMT-3 is the opposite of
+    """Returns all zones by lower-case name, except those that aren't places: the sign of Etc/GMT-3 is the opposite of
     what people mean."""
     return {
         zone.lower(): zone

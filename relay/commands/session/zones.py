@@ -1,4 +1,4 @@
-"""Time zones as people name them: by a place, or by their distance from UTC, where UTC+2 is east of Greenwich.
+"""Time zones as people name them: by a place, or by their offset from UTC, where UTC+2 is east of Greenwich.
 
 The IANA database names the latter with the opposite sign (Etc/GMT-2), so people never read or write these names.
 """
@@ -14,7 +14,7 @@ PARTS_OF_HOURS = {
     "-9:30": "Pacific/Marquesas", "+3:30": "Asia/Tehran", "+4:30": "Asia/Kabul", "+5:30": "Asia/Kolkata",
     "+5:45": "Asia/Kathmandu", "+6:30": "Asia/Yangon", "+8:45": "Australia/Eucla", "+9:30": "Australia/Darwin",
 }  # fmt: skip
-"""Zones without summer time for the distances that no zone is named after."""
+"""Zones without summer time, for offsets that no zone is named after."""
 CITIES = {
     "Europe/Berlin": "germany, deutschland, hamburg, munich, münchen, cologne, köln, frankfurt, frankfurt am main, "
     "stuttgart, düsseldorf, leipzig, dresden, hannover, nürnberg, bremen",
@@ -38,7 +38,7 @@ CITIES = {
     "America/Los_Angeles": "san francisco, seattle, san diego", "America/Sao_Paulo": "rio de janeiro",
     "America/Toronto": "ottawa",
 }  # fmt: skip
-"""What people call places, in English and German, that are in the zone of another city or name it otherwise."""
+"""What people call places, in English and German, that are in the zone of another city or have another name there."""
 
 
 def fold(words: str) -> str:
@@ -62,7 +62,7 @@ def zone_of_city(words: str) -> str | None:
 
 def zone_at(words: str) -> str | None:
     """Returns the IANA name of the zone that words such as `UTC+2` or `gmt -3` mean. Empty: there is none. None: the
-    words name no distance."""
+    words name no offset."""
     said = OFFSET.fullmatch(words.strip())
     if said is None:
         return None

@@ -10,7 +10,7 @@ from relay.core.limits import PERSONA_TOKENS
 from relay.memory.rows.soul import Persona, PersonaChange
 
 CHANGED = "This has changed since. /persona shows the current role."
-NOTHING_TO_CLEAR = "There is nothing to clear: no role is set here."
+NOTHING_TO_CLEAR = "There's nothing to clear: no role is set here."
 
 
 @command("persona", usage="[<text> | clear]", help="a role for me in this chat or topic", audience="admin")

@@ -65,7 +65,7 @@ async def set_soul(ctx: CommandContext, text: str) -> ActiveSoul:
 @admins_only
 async def restore_soul(ctx: CommandContext, version: int) -> ActiveSoul:
     """Activates the text of an old version as a new one."""
-    absent = CommandRefused(f"There is no version {version}. /soul history lists those there are.")
+    absent = CommandRefused(f"There's no version {version}. /soul history lists those there are.")
     old = require_found(await ctx.store.soul_version(version), absent)
     return await _activate(ctx, old.text, f"restored from version {version}", version)
 
@@ -89,7 +89,7 @@ async def list_souls(ctx: CommandContext, page: int = 1) -> SoulPage:
     found = await ctx.store.souls((page - 1) * PAGE, PAGE)
     pages = max(1, -(-found.total // PAGE))
     if page > pages:
-        raise OutOfRange(f"There is no page {page}. The last one is {pages}.")
+        raise OutOfRange(f"There's no page {page}. The last one is {pages}.")
     return found
 
 

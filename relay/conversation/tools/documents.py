@@ -13,9 +13,9 @@ from relay.memory.store import Store
 
 READ_DOCUMENT = make_tool(
     "read_document",
-    "Reads a part of a document that was sent in any conversation. search_memory tells which part.",
+    "Reads a part of a document that was sent in any conversation. search_memory says which part.",
     {
-        "name": {"type": "string", "description": "Some of its name. Empty: lists the newest."},
+        "name": {"type": "string", "description": "Part of its name. Empty: lists the newest."},
         "part": {"type": "integer"},
         "version": {"type": "integer", "description": "1 is the oldest."},
     },

@@ -1,4 +1,4 @@
-"""The tools of a reminder that looks first: those of a turn that change nothing."""
+"""The tools of a reminder that checks first: those of a turn's tools that change nothing."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ SEARCH_MEMORY = make_tool(
 )
 OPEN_MEMORY = make_tool(
     "open_memory",
-    "Opens an id: a message with those around it, a memory with its sources and former words, etc.",
+    "Opens an id: a message with those around it, a memory with its sources and earlier words, etc.",
     {"id": {"type": "string"}},
     required=("id",),
 )

@@ -200,7 +200,7 @@ class ReminderTools:
         return await self.write(given, change_of)
 
     async def delete(self, given: ToolInput) -> tuple[str, bool]:
-        """Deletes a reminder, or what was to be told at a mention."""
+        """Deletes a reminder, or a standing intent."""
         if given.get("mention"):
             return await self.end_intents(words_of(given)), False
         return await self.write(given, lambda _: {"event": "deleted", "status": "deleted"})
@@ -212,7 +212,7 @@ class ReminderTools:
         user = self.incoming.user_id
         one = await self.store.reminder(self.incoming.space, user, int(given["id"]))
         if one is None or one.user_id != user or one.status == "deleted":
-            return "There is no such reminder of this person.", False
+            return "This person has no such reminder.", False
         change = change_of(one) | {"turn_id": self.incoming.turn_id}
         changed = await self.store.change_reminder(one.id, user_id=user, known=one.next_at, **change)
         if changed is None:

@@ -23,13 +23,14 @@ QUIET = ("httpx", "httpcore", "telegram", "apscheduler", "psycopg", "asyncio")
 PLAIN = (RelayError, OSError, AttributeError, ImportError, NameError, TypeError, RuntimeError, AssertionError)
 """Errors whose text is about the code or the machine. Others may quote someone's words."""
 SENTENCES = logging.getLogger("relay")
-"""Its level is WARNING if sentences are lines of the log, see `say`."""
+"""Its level is WARNING if sentences are written to the log, see `say`."""
 WITHHELD = "(its text is logged at DEBUG)"
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 class _Stderr:
-    """Standard error that may be gone, as when its terminal is closed: a line that can't be written stops no work."""
+    """Standard error that may be gone, as when its terminal is closed: a line that can't be written doesn't stop any
+    work."""
 
     def write(self, text: str) -> int:
         with suppress(OSError):

@@ -116,7 +116,7 @@ class Scheduler:
         self._watching = asyncio.get_running_loop().call_later(CLOCK_SECONDS, self._watch_clock, ahead)
 
     def run_soon(self, names: Sequence[str]) -> None:
-        """Runs these jobs, which have something to do, once this was not called for `QUIET_SECONDS`, and within
+        """Runs these jobs, which have something to do, after `QUIET_SECONDS` without another call, or after
         `SOON_SECONDS` in any case. A job that is running then runs once more."""
         self._owed.update(names)
         if not self._owed or not self._scheduler.running:
@@ -178,7 +178,7 @@ class Scheduler:
         self.outcomes[name] = Outcome(datetime.now(UTC), error, failures, bool(job.at or job.makes_up_for))
 
     def stop(self) -> None:
-        """Stops the jobs. Interrupting one is no error: the next start releases its leases."""
+        """Stops the jobs. Interrupting one is not an error: the next start releases its leases."""
         logging.getLogger("apscheduler.executors.default").addFilter(_is_no_cancellation)
         for timer in (self._soon, self._watching):
             if timer is not None:

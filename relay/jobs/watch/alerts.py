@@ -55,7 +55,7 @@ PAST = {
     "preferences": "Choosing preferences took too long",
     "disk": "A disk was nearly full",
     "database": "My database was unavailable",
-    "budget": "The budget of the day was used up",
+    "budget": "The day's budget was used up",
     "spend": "",
 }
 """The texts for incidents that are over, by kind; empty: no message is sent."""

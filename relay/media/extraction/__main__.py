@@ -14,7 +14,7 @@ from relay.media.extraction.failure import Unusable
 from relay.media.extraction.fence import restrict_files
 from relay.media.extraction.isolation import limit_resources, pipes
 
-BROKEN = "It is damaged, or it is not what its name says."
+BROKEN = "It's damaged, or it isn't what its name says."
 TOO_MUCH = "It needs more memory than I may use for a file."
 WORK = {
     "picture": "relay.media.extraction.picture",

@@ -9,9 +9,9 @@ from relay.media.extraction import file_types
 from relay.media.extraction.failure import Unusable
 from relay.media.extraction.parts import cut
 
-EMPTY = "It is empty."
-WORDLESS = "There is no text in it."
-SHORTENED = "It is very long: I keep the first {kept} of its text."
+EMPTY = "It's empty."
+WORDLESS = "There's no text in it."
+SHORTENED = "It's very long: I keep the first {kept} of its text."
 
 
 def work(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-NO_SOUND = "There is no sound in it."
-LOCKED = "It is protected by a password. Please send a copy without one."
+NO_SOUND = "There's no sound in it."
+LOCKED = "It's protected by a password. Please send a copy without one."
 
 
 class Unusable(Exception):

@@ -40,7 +40,7 @@ REFUSED = (
     *((b"BZh%d1AY&SY" % size, PACKED.format(kind=".bz2")) for size in range(1, 10)),
     (b"\xfd7zXZ\x00", PACKED.format(kind=".xz")),
     (b"\x28\xb5\x2f\xfd", PACKED.format(kind=".zst")),
-    (b"{\\rtf", "It is an RTF document, which I can't open. Please save it as .docx or PDF and send that."),
+    (b"{\\rtf", "It's an RTF document, which I can't open. Please save it as .docx or PDF and send that."),
 )
 TAR = PACKED.format(kind=".tar")
 NAMES = {
@@ -94,4 +94,4 @@ def describe_mismatch(name: str, kind: str) -> str:
     if promised is None or promised == kind:
         return ""
     article = "an" if kind[0] in "aeio" else "a"
-    return f"It is called .{ending}, but it is {article} {kind}."
+    return f"It's called .{ending}, but it's {article} {kind}."

@@ -39,7 +39,7 @@ def encode(frames: Iterable[Any]) -> tuple[dict[str, Any], list[bytes]]:
                 samples += one.samples
                 target.mux(stream.encode(one))
             if samples > MOST_SECONDS * RATE:
-                raise Unusable("It is too long.")
+                raise Unusable("It's too long.")
         for one in resampler.resample(None):
             samples += one.samples
             target.mux(stream.encode(one))

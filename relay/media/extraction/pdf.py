@@ -16,16 +16,16 @@ SECONDS = 30.0
 """The time limit in seconds; later pages are left out."""
 HYPHEN = re.compile(r"\x02(?=[\dA-ZÀ-ÖØ-Þ])")
 """Matches PDFium's sign for a hyphen at the end of a line that doesn't divide a word."""
-BROKEN = "It is a damaged PDF."
-NO_PAGES = "It is a PDF without pages."
+BROKEN = "It's a damaged PDF."
+NO_PAGES = "It's a PDF without pages."
 LONG = "It has {pages} pages, and I can look at {most} at most: I have its text, not its pictures."
-LARGE = "It is too large for me to look at: I have its text, not its pictures."
+LARGE = "It's too large for me to look at: I have its text, not its pictures."
 LARGE_SCAN = (
     "It has pages without text, as scans have, and is too large for me to look at. Send fewer pages, or photos."
 )
 RIGHTS = "Its rights are restricted: I have its text, not its pictures."
 SCANNED = "It has {pages} pages without text, as scans have; I can look at {most} at most."
-PARTLY = "I read the text of its first {read} of {pages} pages."
+PARTLY = "I read the text of the first {read} of its {pages} pages."
 
 
 def read(content: bytes, most: int, shown: int) -> dict[str, Any]:

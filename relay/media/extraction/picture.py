@@ -62,7 +62,7 @@ def work(content: bytes, max_pixels: int) -> tuple[dict[str, Any], list[bytes]]:
         width, height = image.size
         if width * height > max_pixels:
             most = max_pixels // 1_000_000
-            raise Unusable(f"It is too large: {width} × {height} pixels. I can take {most} megapixels.")
+            raise Unusable(f"It's too large: {width} × {height} pixels. I can take {most} megapixels.")
         frames = count_frames(image) if image.format in ANIMATED else 1
         pages = count_frames(image) if image.format == "TIFF" else 1
         picture = arrange_frames(image, frames, max_pixels) if frames > 1 else prepare_still(image)

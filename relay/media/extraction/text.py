@@ -48,27 +48,27 @@ LATIN = {
     "iso-8859-2": EASTERN,
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž"),
 }  # fmt: skip
-"""The letters beyond ASCII of languages, by encoding. What isn't sure is in the first. It differs from the next only in
-Turkish letters."""
+"""The letters beyond ASCII of languages, by encoding. In doubt, a text is in the first encoding, which differs from the
+next only in Turkish letters."""
 OLDER = {"cp850": ("äöüß", "àâæçéèêëîïôùûü"), "mac_roman": ("äöüß", "àâæçéèêëîïôœùûüÿ")}
-"""The same for encodings of DOS and old Macs, for texts that have hardly anything else."""
+"""The same for encodings of DOS and old Macs, for texts with hardly any other letters beyond ASCII."""
 ALONE = re.compile(
     rb"(?<![A-Za-z\x80-\xff])(?:[\xa1-\xbf](?![A-Za-z\xc0-\xff])|\xb0(?=[CF]\b)|\xb5(?=[AFVWglms]\b))"
     rb"|(?<=m)[\xb2\xb3](?![A-Za-z\x80-\xff])|(?<=[a-z])[\xa1-\xaf](?![A-Za-z\x80-\xff])"
 )
-"""Matches signs such as £, ©, ² and °, which are letters in other encodings, where no letter can be."""
+"""Matches symbols such as £, ©, ² and °, which are letters in other encodings, where no letter can be."""
 OTHERS = {
     "cp1255": ("אבגדהוזחטיךכלםמןנסעףפץצקרשת",),
     "cp1251": (CYRILLIC, CYRILLIC + "іїєґў"),
     "koi8-r": (CYRILLIC,),
     "cp1253": ("αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώ",),
 }
-"""The same for languages that write all words in them. Their capitals are small letters in another encoding. Hebrew
-letters are Russian ones in cp1251, where a text of any length has others, too."""
+"""The same for languages that use no ASCII letters. Their capitals are small letters in another encoding. Hebrew
+letters are Russian ones in cp1251, but a Russian text of any length has others, too."""
 SIGNS = "«»„“”‚‘’–—…°§€\xa0×÷•™†‡‰‹›"
-"""Signs of all of these languages."""
+"""Punctuation and symbols of all these languages."""
 TEXTS = ("txt", "md", "csv", "tsv", "json", "xml", "html", "htm", "log", "py", "js", "ts", "yaml", "yml", "ini", "sql")
-NOT_SO = "It is not what its name says, or it is damaged."
+NOT_SO = "It isn't what its name says, or it's damaged."
 UNKNOWN = (
     "I can't read {what}. I read PDF, Word, Excel, PowerPoint and EPUB files, texts of every kind, web pages and zip "
     "archives."

@@ -14,7 +14,7 @@ FORMATS = "aac,ac3,aiff,amr,amrnb,amrwb,asf,avi,caf,flac,flv,matroska,webm,mov,m
 addresses."""
 QUIET = 1e-4
 """A recording that stays below this level is silence. Full scale is 1."""
-BROKEN = "It is damaged or not a recording."
+BROKEN = "It's damaged or not a recording."
 NOTHING = "I heard nothing in it."
 WORDLESS = (NO_SOUND, NOTHING)
 

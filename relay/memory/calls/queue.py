@@ -60,7 +60,7 @@ class QueueCalls(Calls):
 
     @rpc(worker=WORKER)
     async def start(self) -> int:
-        """Releases everything that a dead process of this name held, and notes what it died with. Returns how many
+        """Releases everything that a dead process of this name held, and notes that it died with them. Returns how many
         turns."""
 
     @rpc(worker=WORKER)

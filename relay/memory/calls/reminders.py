@@ -116,7 +116,7 @@ class ReminderCalls(Calls):
 
     @rpc("unasked")
     async def find_unasked(self, bot_id: int, chat_id: int, telegram_message_id: int, space: Space) -> Unasked | None:
-        """Returns what a message of the bot came from that answers nothing; None: it is another message."""
+        """Returns what an unasked message of the bot came from; None: it is another message."""
 
     @rpc()
     async def heartbeat(self, space: Space) -> Heartbeat | None:

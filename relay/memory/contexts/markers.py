@@ -52,7 +52,7 @@ class Marker:
     start: int
     """Offset of the first `#`, in characters."""
     end: int
-    """Offset behind the untrimmed content."""
+    """Offset after the untrimmed content."""
 
 
 def find_markers(text: str) -> list[Marker]:

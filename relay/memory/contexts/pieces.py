@@ -155,7 +155,7 @@ def list_left(units: Sequence[SourceUnit], surviving: Sequence[MarkerFate]) -> I
 
 
 def without(text: str, content: str) -> str:
-    """Removes the content of a marker from a text: behind its signs, or, if a button marked it, where it first
+    """Removes the content of a marker from a text: after its opening mark, or, if a button marked it, where it first
     occurs."""
     typed = re.search(HEAD.pattern + r"\s*" + re.escape(content), text, HEAD.flags)
     return text[: typed.start()] + text[typed.end() :] if typed else text.replace(content, "", 1)

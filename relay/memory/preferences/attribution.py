@@ -63,15 +63,15 @@ ACTS = {
     "thumbs down": "They reacted to the answer with disapproval.",
     "abandon": "They stopped the answer or asked for another one.",
     "refine": "They replaced answer A with their own version, B.",
-    "reword": "They reworded what they had asked: A answers the new wording, B the former one. What follows from "
-    "another topic, number or fact is no matter of taste. Name only what the new wording asks about how answers are "
+    "reword": "They reworded what they had asked: A answers the new wording, B the old one. What follows from "
+    "another topic, number or fact is not a matter of taste. Name only what the new wording asks about how answers are "
     "written.",
     "revert": "They saw B and brought A back instead.",
     "compare": "They were shown both answers and chose one.",
 }
 OBSERVE = list_tool(
     "observe",
-    "Notes how the answers differ, or how the one answer is; an empty list where nothing stands out.",
+    "Notes how the answers differ, or what the one answer is like; an empty list if nothing stands out.",
     "patterns",
     {
         "which": {"type": "string", "enum": list(get_args(Which)), "description": "the answer"},

@@ -26,7 +26,7 @@ WEIGHTS = {
 }  # fmt: skip
 """The weight of each kind of act. Half of it is added to the strength of a pattern."""
 REINFORCING = {"refine": 1, "tag": 1, "revert": 1, "compare": 1, "said": 2}
-"""As how many reinforcing observations an act counts. They make a pattern more than provisional."""
+"""How many reinforcing observations an act counts as. They make a pattern more than provisional."""
 NOT = re.compile(
     r"(?:(?:answers|replies|antworten|réponses)\s+(?=without|with no|ohne|sans))?"
     r"(?:no(?: more(?! than))?|not(?: too| so)?(?: many| much)?|with no|less|fewer|without|don['’]t(?: use)?"

@@ -27,9 +27,9 @@ AGAIN = timedelta(minutes=30)
 UNCHANGED = "nothing was new"
 SILENT = "nothing to say"
 SAID = "told you something"
-NO_ACCESS = "you have no access any more"
+NO_ACCESS = "you no longer have access"
 LOOKED = (UNCHANGED, SILENT, SAID)
-"""The outcomes of a look that no gate stopped."""
+"""The outcomes of a check that no gate stopped."""
 FOR_ALL = "Whatever needs their attention today: dates, promises, open ends."
 """The task for people who wrote no checklist."""
 

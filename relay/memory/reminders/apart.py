@@ -135,7 +135,7 @@ def join(language: Language, tokens: Sequence[str], front: Part, tail: Part, rel
     if relation is not Relation.REPEATS and describes(language, reading, first, between):
         return two_times(language)
     if len(last) == 1 and AMOUNT.fullmatch(last[0]):
-        return Open(f"Is {last[0]} a time of day? Write it beside the day, for example: {language.example}.")
+        return Open(f"Is {last[0]} a time of day? Write it next to the day, for example: {language.example}.")
     before = find_before(language, reading, between, len(between))
     return before or find_after(language, reading, [*first, *between], 0, len(first)) or reading
 

@@ -30,7 +30,7 @@ MOST_WORDS = 300
 DAY_WORDS = 8
 """The most words that begin a time in a text."""
 HOUR_IN_TEXT = re.compile(r"\d{1,2}:\d\d.*|\d{1,2}(?:am|pm|uhr)")
-WHICH_PART = "In the morning or in the evening? Write the hour on the 24-hour clock, beside the day: tomorrow 20:00."
+WHICH_PART = "In the morning or in the evening? Write the hour on the 24-hour clock, next to the day: tomorrow 20:00."
 
 
 def find_open(language: Language, reading: Reading, tokens: Sequence[str], begin: int, end: int) -> Open | None:
@@ -69,14 +69,14 @@ def find_before(language: Language, reading: Reading, tokens: Sequence[str], beg
     first = tokens[skip(tokens[: begin - 1], 0, language.leading)] if begin else ""
     short = is_short_day(language, first) or is_short_day(language, before)
     if is_bare(reading) and (short or is_shortest_day(language, first, tokens[begin:])):
-        return Open(f"On which day? Write it beside the time, for example: {language.example}.")
+        return Open(f"On which day? Write it next to the time, for example: {language.example}.")
     if leaves_half_open(language, reading, tokens[:begin]):
         return Open(WHICH_PART)
     return find_misspelt(language, reading, before)
 
 
 def describes(language: Language, reading: Reading, said: Sequence[str], behind: Sequence[str]) -> bool:
-    """Tests whether a time ends in a rhythm that may belong to the text behind it: friday 16:00 weekly report."""
+    """Tests whether a time ends in a rhythm that may belong to the text after it: friday 16:00 weekly report."""
     timed = reading.has_day or reading.unit != DAY
     return bool(behind) and said[-1] in language.adjectives and reading.hour is not None and timed
 
@@ -130,7 +130,7 @@ def is_about(language: Language, tokens: Sequence[str], at: int) -> bool:
 
 
 def begins_hour(language: Language, tokens: Sequence[str], at: int) -> bool:
-    """Tests whether a place says an hour behind its word: at 9, um halb zehn; but not at 50."""
+    """Tests whether a place says an hour after its word: at 9, um halb zehn; but not at 50."""
     found = clock(language, tokens, at + 1, True, True) if tokens[at] in language.at else None
     return found is not None and found.hour <= LATEST_HOUR
 
@@ -183,7 +183,7 @@ def find_after(language: Language, reading: Reading, tokens: Sequence[str], begi
     if several:
         return Open(ONE_TIME)
     if is_bare(reading) and (is_short_day(language, after) or has_day_behind(language, tokens, end)):
-        return Open(f"On which day? Write it beside the time, for example: {language.example}.")
+        return Open(f"On which day? Write it next to the time, for example: {language.example}.")
     if minute := find_minute(language, reading, tokens, end):
         return Open(f"At {reading.hour}:{minute:02}, or at {reading.hour}:00? Write the time with a colon.")
     return find_misspelt(language, reading, after)
@@ -202,7 +202,7 @@ def lists_more(language: Language, tokens: Sequence[str], at: int) -> bool:
 
 
 def joins_hour(language: Language, tokens: Sequence[str]) -> bool:
-    """Tests whether a text has another hour behind `and`: pills and 19:00 vitamins."""
+    """Tests whether a text has another hour after `and`: pills and 19:00 vitamins."""
     return any(
         one in language.joins and HOUR_IN_TEXT.fullmatch(word(tokens, skip(tokens, at + 1, language.at)))
         for at, one in enumerate(tokens[:MOST_WORDS])
@@ -242,8 +242,8 @@ def has_day_behind(language: Language, tokens: Sequence[str], end: int) -> bool:
 
 
 def find_minute(language: Language, reading: Reading, tokens: Sequence[str], end: int) -> int:
-    """Returns the minute that a number behind an hour may mean, if it is a multiple of five, in words or
-    behind Uhr: 9 30 call mom; else 0."""
+    """Returns the minute that a number after an hour may mean, if it is a multiple of five, in words or after Uhr: 9 30
+    call mom; else 0."""
     at = end - 2 if not language.meridiem and word(tokens, end - 1) in language.oclock else end - 1
     if at < 0 or reading.minute or number(language, tokens[at]) != reading.hour or reading.hour is None:
         return 0
@@ -279,7 +279,7 @@ def find_misspelt(language: Language, reading: Reading, said: str) -> Open | Non
         return None
     if not get_close_matches(said, names, 1, ALIKE):
         return None
-    return Open(f"Is “{said}” a day? Write the day beside the time, for example: {language.example}.")
+    return Open(f"Is “{said}” a day? Write the day next to the time, for example: {language.example}.")
 
 
 def find_other_meaning(reading: Reading, said: str) -> str:

@@ -93,7 +93,7 @@ def read_phrase(phrase: str, now: datetime, zone: tzinfo) -> Understood | Unclea
     if best is None and unread:
         return Unclear(unread[0], lacks_time=any(map(str.isdigit, phrase)))
     return best or Unclear(
-        "I can't see when. Write the time first, for example: tomorrow 9:00 call the dentist, in 20 minutes tea, "
+        "I can't tell when. Write the time first, for example: tomorrow 9:00 call the dentist, in 20 minutes tea, "
         "every monday 8:00 bins.",
         lacks_time=False,
     )

@@ -165,7 +165,7 @@ def check_gap(dates: rrule, start: datetime, least: timedelta) -> None:
         raise BadRule(NEVER) from None
     for one in found:
         if before is not None and one - before < least:
-            raise BadRule(f"That is too often. There must be at least {in_words(least)} between two reminders.")
+            raise BadRule(f"That's too often. There must be at least {in_words(least)} between two reminders.")
         before = one
     if before is None:
         raise BadRule(NEVER)
@@ -194,7 +194,7 @@ def next_times(rule: Rule, zone: tzinfo, after: datetime) -> tuple[datetime, dat
     after = after.astimezone(UTC)  # in one zone, Python compares what clocks show
     found: tuple[datetime, datetime] | None = None
     for one in within(rule.near(local), local):
-        # A time that the clocks skip moves behind later times of the rule.
+        # A time that the clocks skip moves after later times of the rule.
         if found is not None and one > found[0].replace(tzinfo=None):
             break
         at = localize(one, zone)

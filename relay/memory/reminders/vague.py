@@ -43,7 +43,7 @@ def is_edge(language: Language, tokens: Sequence[str], at: int) -> bool:
 
 
 def is_season(language: Language, tokens: Sequence[str], at: int) -> bool:
-    """Tests for words such as nightly at either end of the text, and for feasts behind a preposition; but not for
+    """Tests for words such as nightly at either end of the text, and for feasts after a preposition; but not for
     christmas, which says what it is about."""
     outer = at == skip(tokens, 0, language.leading | language.on) or at == len(tokens) - 1
     if tokens[at] in language.vague:

@@ -134,7 +134,7 @@ FEELING_WORTH, ACKNOWLEDGEMENT_WORTH = 6, 5
 
 def worth_judging(text: str) -> bool:
     """Tests whether to judge a message: long ones, and short ones with a feeling, an acknowledgement, a name, a number
-    or a date; in a script without capitals, where names can't be recognised, ones with a few letters."""
+    or a date; in a script without capitals, where names can't be recognised, any with a few letters."""
     text = text.strip()
     if len(text) >= SHORT or EMPHASIS.search(text) or says_feeling(text) or is_acknowledgement(text):
         return True

@@ -93,7 +93,7 @@ def _is_number(lower: str) -> bool:
 
 
 def _holds_capital(word: str) -> bool:
-    """Tests whether a word or a part of it behind an apostrophe is written like a name: d'Anna."""
+    """Tests whether a word, or the part of it after an apostrophe, is written like a name: d'Anna."""
     return any(part[:1].isupper() for part in word.split("'"))
 
 

@@ -46,7 +46,7 @@ MessageId = Annotated[
 DATE = {"type": "string", "description": "YYYY-MM-DD"}
 KEEP = list_tool(
     "keep",
-    "Notes what is worth remembering of these messages; an empty list where nothing is.",
+    "Notes what is worth remembering in these messages; an empty list if nothing is.",
     "findings",
     {
         "kind": {"type": "string", "enum": list(KINDS)},

@@ -112,7 +112,7 @@ ASKS = re.compile(
     r"|(?:again|noch einmal|nochmals?|otra vez|encore une fois|ещё раз|jeszcze raz|tekrar|مرة أخرى)\W*$)",
     re.IGNORECASE,
 )
-"""A wish for an answer, which is no goal."""
+"""A wish for an answer, which isn't a goal."""
 ORDERS = re.compile(
     r"\W*(?:(?:please|can you|could you|bitte|kannst du|por favor|per favore|s'il te plaît|пожалуйста|proszę|lütfen)"
     r",? )?"

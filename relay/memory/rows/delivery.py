@@ -218,4 +218,4 @@ class ShownChanges:
     kept: tuple[Decimal, ...] | None = None
     """The weights of the message's markers; None: the answer told of none."""
     preferences: tuple[Preference, ...] | None = None
-    """The preferences that the answer told of and that still act; None: it told of none."""
+    """The preferences that the answer told of and that are still in effect; None: it told of none."""

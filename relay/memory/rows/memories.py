@@ -212,7 +212,7 @@ class KeepableMessage:
     role: str | None = None
     name: str | None = None
     question: str | None = None
-    """What it answers; None: it is no answer."""
+    """What it answers; None: it isn't an answer."""
     documents: str | None = None
     """The beginning of the text of its documents; None: it has none."""
 

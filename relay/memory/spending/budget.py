@@ -58,7 +58,7 @@ class Budget:
 
     def used_up(self, spent: Spent) -> str:
         """Returns a sentence that a budget is used up; empty if none is."""
-        again = f"I answer again from midnight ({self.zone}). Commands still work."
+        again = f"I'll answer again from midnight ({self.zone}). Commands still work."
         if _reaches(spent.total, self.total):
             return f"Today's budget of {format_dollars(self.total)} is used up; {again}"
         if _reaches(spent.own, self.each):
@@ -84,7 +84,7 @@ class Budget:
         for setting, model in models.items():
             if self.refuses(model):
                 raise SettingsError(
-                    f"{setting} is {model}, whose price is not known, so a daily budget in dollars cannot be kept. "
+                    f"{setting} is {model}, whose price is unknown, so a daily budget in dollars cannot be kept. "
                     f'Give its price in the file that RELAY_PRICES names, such as {{"{model}": {{"input": 2, '
                     '"output": 10}} (dollars per million tokens; 0 if it is free), or remove '
                     "RELAY_DAILY_BUDGET_USD and RELAY_DAILY_BUDGET_USD_PER_USER."

@@ -61,7 +61,7 @@ class RunningCalls:
 
     works: list[Work] = field(default_factory=list)
     waiting: dict[Work, set[int | None]] = field(default_factory=dict)
-    """Works that wait, in the order they came, and for which budgets: a payer's, or everyone's (None)."""
+    """Works that wait, in order of arrival, and the budgets that they wait for: a payer's, or everyone's (None)."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set and replaced whenever a call ends, or no longer waits."""
     joined: dict[str, SharedCall] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from relay.memory.writing.compressor import Compressor, chunks_of, compress, row
 
 EXTRACT = 2
 """The version of the extractive method."""
-GONE = "What it was to be made from is gone."
+GONE = "What it was going to be made from is gone."
 
 
 @frozen

@@ -40,7 +40,7 @@ async def backup(settings: Settings, to: Path | None = None) -> MadeBackup:
         settings = direct(settings)
     async with open_storage(settings) as opened:
         if not migrations.check(await migrations.present(opened.database), migrations.load()):
-            raise SchemaError(f"The database's schema is not this Relay's. Run `{RELAY} db migrate` first.")
+            raise SchemaError(f"The database's schema is not up to date. Run `{RELAY} db migrate` first.")
         path = _path(settings, to)
         console.print(f"Backing up {place(settings)}\n        to {path}")
         with show_progress(console) as watcher:

@@ -15,7 +15,7 @@ from relay.surfaces.cli.owner import add_parameters, parameter
 from relay.surfaces.cli.shell import ready, run_work
 from relay.surfaces.cli.where import TERMINAL, Where
 
-YES = parameter("yes", Annotated[bool, typer.Option("--yes", help="Answer questions with yes.")], False)
+YES = parameter("yes", Annotated[bool, typer.Option("--yes", help="Answer yes to questions.")], False)
 GROUPS = ("compose", "memory", "preferences")
 """Commands that are groups of commands in the shell."""
 ANYWHERE = ("sessions",)

@@ -79,7 +79,7 @@ class CommandsOrWords(Commands):
 
 
 class ShellCommand(TyperCommand):
-    """A command of ours. Its help shows arguments as the list of commands does, and no types of Python."""
+    """A command of Relay's. Its help shows arguments as the list of commands does, and no Python types."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Returns the options and arguments for the usage."""
@@ -94,7 +94,7 @@ class ShellCommand(TyperCommand):
                     formatter.write_dl(rows)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the arguments. A wrong number is refused with a sentence of ours; with --json, as JSON."""
+        """Reads the arguments. A wrong number is refused with a sentence; with --json, as JSON."""
         with json_errors(args):
             try:
                 return super().parse_args(ctx, args)
@@ -126,7 +126,7 @@ def _problem(problem: ErrorDetails, param: Any) -> str:
 
 
 class Shell(typer.Typer):
-    """Typer, for commands of ours."""
+    """Typer, for Relay's commands."""
 
     def command(  # type: ignore[override]
         self, name: str | None = None, *, help: str | None = None

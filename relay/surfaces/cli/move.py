@@ -47,7 +47,7 @@ async def move(
     async with AsyncExitStack() as stack:
         here = await stack.enter_async_context(open_storage(settings))
         if not migrations.check(await migrations.present(here.database), migrations.load()):
-            raise SchemaError(f"The source's schema is not this Relay's. Run `{RELAY} db migrate` first.")
+            raise SchemaError(f"The source's schema is not up to date. Run `{RELAY} db migrate` first.")
         with _name_options(key_env, data_dir):
             there = await stack.enter_async_context(open_storage(target))
             await prepare_schema(there, target, wait=False)
@@ -131,7 +131,7 @@ def advice(settings: Settings, target: Settings, key_env: str) -> str:
         if is_embedded(target) and folder != settings.data_dir.expanduser().absolute():
             lines += [f"RELAY_DATA_DIR={folder}"]
     said = "\n".join(f"  {line}" for line in lines)
-    return f"To use it, put this into .env, and run only one bot, there:\n{said}"
+    return f"To use it, put this into .env, and run the bot only there:\n{said}"
 
 
 def _mask(url: str) -> str:

@@ -21,7 +21,8 @@ def read_number(word: str) -> int:
 
 
 def read_folder(word: str) -> Path:
-    """Returns the path of a folder. It must exist: a misspelled one would be made, and what is in it not be found."""
+    """Returns the path of a folder. It must exist: otherwise a misspelled one would be made, and nobody would find what
+    is in it."""
     path = Path(word).expanduser()
     if not os.path.isdir(path):  # Path.is_dir raises an error if a name is too long
         raise typer.BadParameter(f"There is no folder {path}.")

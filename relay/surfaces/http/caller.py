@@ -54,7 +54,7 @@ class ApiCore:
     """Called with the kinds of jobs that have become due."""
     rate: RateLimiter = field(default_factory=RateLimiter)
     calendar_rate: RateLimiter = field(default_factory=RateLimiter)
-    """Of the calendars' addresses: whoever knows one can't use up its owner's own requests."""
+    """A separate limit for calendar addresses, so that whoever knows one can't use up its owner's own requests."""
     streams: Streams = field(default_factory=Streams)
     """The open event streams, which must be closed first when the server stops."""
     exporting: set[int] = field(default_factory=set)
@@ -65,8 +65,8 @@ class ApiCore:
 
 async def find_caller(request: Request, _: Annotated[object, Depends(BEARER)]) -> ApiCaller:
     """Returns the caller of a request. Raises `ApiError`: 401 without a valid token of a person who may use the bot,
-    429 after too many requests, 422 if the route doesn't have a parameter of the query, or if it comes twice and is no
-    list."""
+    429 after too many requests, 422 if the route doesn't have a parameter of the query, or if it is given twice and
+    isn't a list."""
     core: ApiCore = request.app.state.core
     scheme, token = read_authorization(request)
     caller = await find_admitted(core, token) if scheme == "bearer" else None

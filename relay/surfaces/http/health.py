@@ -53,7 +53,7 @@ class Health:
         silence = self.process.silence()
         state = {
             "database": "ok" if answer is not None else "does not answer",
-            "telegram": "ok" if silence < SILENCE else f"not heard of for {silence:.0f} s",
+            "telegram": "ok" if silence < SILENCE else f"not heard from for {silence:.0f} s",
             "queue": self._describe_queue(queue),
         }
         return state | ({"process": "stopping"} if self.process.stopping() else {})
@@ -62,7 +62,7 @@ class Health:
         if queue is None:
             return "not known"
         late = queue.oldest >= QUEUE_SECONDS and self.process.free() > 0
-        return f"something waits for {queue.oldest:.0f} s" if late else "ok"
+        return f"something has waited for {queue.oldest:.0f} s" if late else "ok"
 
     def close(self) -> None:
         """Cancels running queries."""

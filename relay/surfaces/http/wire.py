@@ -45,7 +45,7 @@ ID = "[1-9][0-9]{0,17}"
 GivenId = Annotated[int, BeforeValidator(_read_id), WithJsonSchema({"type": "string", "pattern": f"^{ID}$"})]
 """An id that a client gives, in a path or a body."""
 MOST_OFFSET = timedelta(hours=16)
-"""PostgreSQL reads smaller offsets from UTC only."""
+"""PostgreSQL accepts only smaller offsets from UTC."""
 
 
 def _read_time(given: object) -> object:

@@ -27,14 +27,14 @@ SKIPPED = "I read the texts in it, and didn't open {others}."
 FAILED = "I couldn't unpack {names}."
 NAMED = 3
 """How many files are named that can't be unpacked."""
-CUT = "Of texts over 1 MB I read the beginning only."
+CUT = "I read only the beginning of texts over 1 MB."
 
 
 def read(package: Package) -> dict[str, Any]:
     """Returns `{kind, text, note}`. Raises `Unusable` if it is empty."""
     files = [entry for entry in package.entries if not entry.is_dir() and not entry.filename.startswith(OF_MACS)]
     if not files:
-        raise Unusable("It is an empty archive.")
+        raise Unusable("It's an empty archive.")
     lines = [f"- {_shown_name(entry)} ({entry.file_size:,} bytes)" for entry in files[:LISTED]]
     if len(files) > LISTED:
         lines.append(f"- and {len(files) - LISTED:,} more")

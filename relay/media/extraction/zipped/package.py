@@ -25,10 +25,10 @@ with suppress(ImportError):
     from lzma import LZMAError
 
     DAMAGE += (LZMAError,)
-BROKEN = "It is damaged."
+BROKEN = "It's damaged."
 TOO_MUCH = "It unpacks to more than I accept."
 TRICK = "It contains unusual XML, so I don't open it."
-APPLE = "It is a file from Apple's {app}, which I can't open. Please export it as PDF and send that."
+APPLE = "It's a file from Apple's {app}, which I can't open. Please export it as PDF and send that."
 APPS = {"Index/Document.iwa": "Pages", "Index/Presentation.iwa": "Keynote", "Index/CalculationEngine.iwa": "Numbers"}
 CODES = ("ascii", "utf-16-le", "utf-16-be")
 KINDS = ("<!ENTITY", "<!ATTLIST", "<!ELEMENT", "<!NOTATION")

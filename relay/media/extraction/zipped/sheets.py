@@ -11,7 +11,7 @@ from python_calamine import CalamineError, CalamineWorkbook, PasswordError
 from relay.media.extraction.failure import LOCKED, Unusable
 from relay.media.extraction.parts import MOST
 
-BROKEN = "It is a damaged spreadsheet."
+BROKEN = "It's a damaged spreadsheet."
 
 
 def read(content: bytes) -> dict[str, Any]:

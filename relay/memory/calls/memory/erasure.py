@@ -28,7 +28,7 @@ class ErasureCalls(Calls):
 
     @rpc()
     async def other_spellings(self, space: Space, words: str, user_id: int, admin: bool) -> list[str]:
-        """Returns how words are spelled otherwise in what a person may erase, with other accents: up to five."""
+        """Returns up to five other spellings of words, with other accents, in what a person may erase."""
 
     @rpc()
     async def erase_begin(self, erasure_id: int, user_id: int, admin: bool) -> bool:

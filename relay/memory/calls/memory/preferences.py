@@ -43,7 +43,7 @@ class PreferenceCalls(Calls):
 
     @rpc()
     async def withdraw_feedback(self, space: Space, user_id: int, feedback_id: int) -> list[ObservedPattern] | None:
-        """Takes a person's act back. Returns the patterns that it named. None: they have none such, or no longer."""
+        """Takes a person's act back. Returns the patterns that it named. None: they have no such act, or no longer."""
 
     @rpc()
     async def choose_answer(self, space: Space, user_id: int, turn_id: int, chose: str) -> ChosenAnswer | None:

@@ -110,9 +110,10 @@ class Language:
     """Words as in 20 minutes from now, followed by `now`."""
     now: Words
     measures: Words
-    """Words behind a number that counts, and is no hour: km, euro."""
+    """Words after a number that counts something and isn't an hour: km, euro."""
     counted: Words
-    """Words behind a number that counts if another hour comes before: at 9 and 20 pushups; but not at 9 pushups."""
+    """Words after a number that counts something if another hour comes before: at 9 and 20 pushups; but not at 9
+    pushups."""
     lasting: Words
     """Words as in for 5 days."""
     of: Words

@@ -54,7 +54,7 @@ def again(reading: Reading, language: Language, clock: time | None, now: datetim
         begin = place_time(now.date(), clock.replace(hour=reading.hours[0]) if reading.hours else clock)
     keep_day(reading, begin.date())
     if reading.hours and any("BYSETPOS" in part for part in list_days(reading)):
-        return Open("A day that some months lack takes one hour. Write: every month on the 28th 8:00 and 20:00.")
+        return Open("Some months lack that day, so give one hour only. Write: every month on the 28th 8:00 and 20:00.")
     hours = list_hours(reading, amount)
     if reading.window and unit == HOUR and amount > 1:
         amount, unit = 1, DAY  # the hours say it

@@ -42,7 +42,7 @@ def is_ahead(found: datetime, now: datetime) -> bool:
 def bound_moment(found: datetime, now: datetime, rule: str = "", local: datetime | None = None) -> Moment | Open:
     """Returns a moment, unless it is too far in the future."""
     if found - now > FARTHEST:
-        return Open("That is more than 20 years away. Please choose an earlier time.")
+        return Open("That's more than 20 years away. Please choose an earlier time.")
     return Moment(found, rule, local)
 
 

@@ -96,7 +96,7 @@ def clock(
 
 
 def with_minutes(language: Language, tokens: Sequence[str], said: Clock) -> Clock:
-    """Reads the minutes behind an hour, unless they may count what follows: nine fifteen; 9 30 at the end."""
+    """Reads the minutes after an hour, unless they may count what follows: nine fifteen; 9 30 at the end."""
     if word(tokens, said.end) in language.nought:
         minute = number(language, word(tokens, said.end + 1))
         return Clock(said.hour, minute, said.exact, said.end + 2) if minute and minute < 10 else said

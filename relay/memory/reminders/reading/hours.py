@@ -86,7 +86,7 @@ def read_window(language: Language, reading: Reading, tokens: Sequence[str], at:
 
 
 def span_clocks(language: Language, span: re.Match[str], rest: Sequence[str]) -> tuple[Clock | None, Clock | None]:
-    """Returns the hours of a span in one word. Behind it, am, pm and Uhr belong to the last one."""
+    """Returns the hours of a span in one word. After it, am, pm and Uhr belong to the last one."""
     last = clock(language, [span[2], *rest], 0, bare=True, after_at=True)
     return clock(language, [span[1]], 0, bare=True), last
 

@@ -86,7 +86,7 @@ def repeat(reading: Reading, amount: int, unit: str) -> None:
 
 
 class Paused(str):
-    """A word with a comma behind it: a number after that isn't its minute."""
+    """A word with a comma after it: a number after that isn't its minute."""
 
     __slots__ = ()
 

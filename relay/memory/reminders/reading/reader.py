@@ -54,7 +54,7 @@ def weekly_part(language: Language, said: str) -> bool:
 
 
 def read_rhythm(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
-    """Reads what follows `every`. Returns its end; 0 if it is no rhythm."""
+    """Reads what follows `every`. Returns its end; 0 if it isn't a rhythm."""
     said, after = word(tokens, at), word(tokens, at + 1)
     if end := read_last_day(language, reading, tokens, at, language.of):
         return end
@@ -94,7 +94,7 @@ def read_weekday_of_month(language: Language, reading: Reading, tokens: Sequence
 
 
 def read_nth_weekday(language: Language, reading: Reading, tokens: Sequence[str], at: int) -> int:
-    """Reads the last Friday of every month; behind every month, the last Friday. Returns its end; `at` if there is
+    """Reads the last Friday of every month; after every month, the last Friday. Returns its end; `at` if there is
     none."""
     start = skip(tokens, at, language.on)
     said, day = word(tokens, start), word(tokens, start + 1)

@@ -30,7 +30,7 @@ class SourceUnit:
     """Others wrote some of it."""
     tainted: bool = False
     keepit: int | None = None
-    """The id of the marker whose passage this row holds word for word; None: it is no such row."""
+    """The id of the marker whose passage this row holds word for word; None: it isn't such a row."""
     mark: str | None = None
     """What tells its author apart from namesakes."""
 

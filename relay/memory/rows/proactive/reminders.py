@@ -70,7 +70,7 @@ class ReminderPage:
 
 @frozen
 class Unasked:
-    """What a message that answers nothing came from."""
+    """What an unasked message came from."""
 
     by: str
     """reminder, heartbeat, digest or growth."""

@@ -65,7 +65,7 @@ def say_end(until: str, start: datetime, hours: list[int], often: bool) -> str:
 
 
 def say_step(parts: Mapping[str, str], start: datetime) -> str:
-    """Says a rule's interval and its days. Raises `KeyError` or `ValueError` for what is no rule."""
+    """Says a rule's interval and its days. Raises `KeyError` or `ValueError` for anything that isn't a rule."""
     interval, unit = int(parts.get("INTERVAL", "1")), UNITS[parts["FREQ"]]
     every = f"every {unit}" if interval == 1 else f"every {interval} {unit}s"
     days, month = say_days(parts, start), say_months(parts)

@@ -60,7 +60,7 @@ class Memory:
     """1 to 10."""
     valid_until: datetime | None = None
     said_at: datetime | None = None
-    """When its person said it, if these are their words, in which “tomorrow” may stand; None: a model's words."""
+    """When its person said it, if these are their words, which may contain “tomorrow”; None: a model's words."""
     zone: str = ""
     """The time zone of who said it; empty: unknown."""
 

@@ -34,7 +34,7 @@ LONGEST = 420
 """The most characters of one passage, so that a page of them fits one Telegram message."""
 MARKED = re.compile("\x02([^\x02\x03]*)\x03")
 FORMATTING = re.compile(r"\*\*|`|^#{1,6} |(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])", re.MULTILINE)
-"""The signs with which a model formats its answers."""
+"""The characters with which a model formats its answers."""
 LIST_SIGN = re.compile(r"[-+=0-9]")
 """Characters that can begin a list or a heading at the start of a line."""
 
@@ -52,7 +52,7 @@ class Result:
 
     @classmethod
     def decode(cls, text: str) -> Result | None:
-        """Parses a button's data; None if it is no result."""
+        """Parses a button's data; None if it isn't a result."""
         number, named = parse_number(text), read_id(text)
         if number is not None:
             return cls("message", number)
@@ -209,7 +209,7 @@ def escape_spaced(text: str) -> str:
 
 
 def strong(word: str) -> str:
-    """Renders a word in bold, unless signs at its ends would make Markdown show the stars."""
+    """Renders a word in bold, unless punctuation at its ends would make Markdown show the stars."""
     shown = escape_markdown(word)
     return f"**{shown}**" if word[:1].isalnum() and word[-1:].isalnum() else shown
 

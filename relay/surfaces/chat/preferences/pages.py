@@ -248,7 +248,7 @@ def describe_remembered(memories: Sequence[str]) -> str:
 
 
 def drop_label(row: Preference) -> str:
-    """Returns the label of the button that forgets a preference which begins to act."""
+    """Returns the label of the button that forgets a preference which takes effect."""
     return f"✖ Forget: {_say_pattern(row)}"
 
 

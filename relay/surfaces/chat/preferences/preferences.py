@@ -57,7 +57,7 @@ async def tag(call: ChatContext) -> CommandReply:
 
 
 async def _undo_rows(call: ChatContext, done: Feedback) -> Rows:
-    """Returns a button for each preference that begins to act, which drops it, and one that takes this act back."""
+    """Returns a button for each preference that takes effect, which drops it, and one that takes this act back."""
     space_id = await _space_id(call)
     rows = [[button(pages.drop_label(row), pages.press_forget(space_id, row.id))] for row in done.acts if row.new]
     return [*rows, [button("↩ Undo", press_undo_feedback(space_id, done.id))]] if done.id else rows

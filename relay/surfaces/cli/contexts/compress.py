@@ -42,7 +42,7 @@ def compress(
     markers: Annotated[str, typer.Option(help="decay, preserve-all or ignore.")] = "",
     model: Annotated[str, typer.Option(help="small, big or none.")] = "",
     distance: Annotated[
-        int, typer.Option(min=0, help="Treat it as this many sessions old; 1 is the latest, 0 its real place.")
+        int, typer.Option(min=0, help="Treat it as this many sessions old. 1: the latest; 0: its real place.")
     ] = 0,
     source: Annotated[str, typer.Option("--from", help="Make it from this version, by its id: '#34'.")] = "",
     to: Folder = None,

@@ -77,7 +77,7 @@ async def index(settings: Settings, rebuild: bool = False, as_json: bool = False
             print_json(IndexResult(entered, made, now))
         elif embedder is None:
             added = pluralize(entered, "entry", "entries")
-            console.print(f"{added} added. {f'{what.engine} {what.missing}: {what.how}' if what else OFF}")
+            console.print(f"{added} added. {f'{what.engine} {what.missing}. {what.how}' if what else OFF}")
         else:
             left = f", {now.due:,} still due" if now.due else ""
             console.print(

@@ -62,7 +62,7 @@ def _ask_postgres(sheet: Sheet) -> Sheet | None:
     """Asks for the connection string; an empty line goes back, or keeps the present one."""
     kept = sheet[DATABASE] if kind(sheet) == "postgres" else ""
     if kept:
-        say("Press Enter to keep the present address.")
+        say("Press Enter to keep the current address.")
     while True:
         url = read_hidden("postgresql://user:password@host/database (hidden): ") or kept
         if not url:
@@ -78,7 +78,7 @@ def _ask_supabase(sheet: Sheet) -> Sheet | None:
     address = read_line(f"The project's address [{sheet[SUPABASE] or 'https://….supabase.co'}]: ") or sheet[SUPABASE]
     if not address:
         return None
-    keeps = "; press Enter to keep the present one" if sheet[SUPABASE_KEY] else ""
+    keeps = "; press Enter to keep the current one" if sheet[SUPABASE_KEY] else ""
     key = read_hidden(f"The service role (secret) key (hidden{keeps}): ") or sheet[SUPABASE_KEY]
     if not key:
         return None

@@ -114,7 +114,7 @@ async def _require_sight(core: ApiCore, user_id: int, groups: Sequence[int]) -> 
     eyes = core.eyes_of(user_id)
     for chat_id in groups:
         if not await sees_now(eyes, Space("group", chat_id=chat_id)):
-            raise ApiError(404, "unknown", "This request was done, in a group whose content you can't see now.")
+            raise ApiError(404, "unknown", "This request was carried out in a group whose content you can't see now.")
 
 
 def _answer_again(row: ApiRequest) -> Response | None:
@@ -128,7 +128,7 @@ def _answer_again(row: ApiRequest) -> Response | None:
         case "other":
             return problem(422, "key_used", f"This {HEADER} belongs to another request. Use a new one.")
         case "erased":
-            done = f"This request was done, and something was erased since. To do it again, use a new {HEADER}."
+            done = f"This request was carried out, and something was erased since. To do it again, use a new {HEADER}."
             return problem(409, "erased", done)
     headers = {REPLAYED: "true"} | ({"Content-Type": row.content_type} if row.content_type else {})
     return Response(row.body, row.status, headers)

@@ -21,7 +21,7 @@ STYLE = Path(__file__).with_name("docs.css").read_bytes()
 KEY = {
     "name": HEADER,
     "in": "header",
-    "description": "Sent again with the same key within a day, a request is carried out once.",
+    "description": "A request sent again with the same key within a day is carried out only once.",
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
 }
 AGAIN = {

@@ -14,8 +14,8 @@ _HIDDEN = "\x80\x81\x82\x83\x84" + "".join(map(chr, range(0x86, 0x86 + len(_MARK
 _HIDE, _REVEAL = str.maketrans(_MARKS, _HIDDEN), str.maketrans(_HIDDEN, _MARKS)
 _MARK = re.compile(r"(?<!\\)[*_~$]")
 
-# As GFM delimits them. But they end before a bracket that they didn't open, a table's border, and marks with text
-# behind them that no address has ("**https://e.org/**。", "**https://e.org/**'s").
+# As GFM delimits them. But they end before a bracket that they didn't open, a table's border, and marks followed by
+# text that no address has ("**https://e.org/**。", "**https://e.org/**'s").
 _ADDRESS = re.compile(
     r"""(?i:https?)://(?=\w)(?:
         [^\s<>"`|()\[\]*_~]++ | [*_~]++(?!['\x80-\U0010ffff]) | \([^\s<>"`|()\[\]]*+\) | \[[^\s<>"`|()\[\]]*+\]
@@ -119,7 +119,7 @@ def _is_formula(text: str, begin: int, end: int) -> bool:
     """Tests whether `text[begin:end]`, between two dollar signs, is a formula.
 
     Pandoc's rule: a formula has no white space at its ends, and no digit follows. Here neither does a letter, except
-    behind a letter, digit or bracket ("the $n$th"), nor is an amount with words a formula ("$5 or 7$").
+    after a letter, digit or bracket ("the $n$th"), nor is an amount with words a formula ("$5 or 7$").
     """
     before, after = text[end - 1], text[end + 1 : end + 2]
     if before.isspace() or after.isdigit() or (after.isalpha() and not (before.isalnum() or before in ")]}")):

@@ -30,7 +30,7 @@ WITH_DOCUMENT = frozenset({"soul"})
 """Commands that may be the caption of a document, and then read it."""
 
 ALONE = frozenset({"new", "private"})
-"""Commands that decide where the messages behind them belong. As a caption, they would come too late for its file."""
+"""Commands that decide where the messages after them belong. As a caption, they would come too late for its file."""
 
 COMMENT_SECONDS = 2
 """How long after a comment the message forwarded with it may be sent."""

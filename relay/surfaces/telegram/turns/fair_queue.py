@@ -72,9 +72,9 @@ class FairQueue:
     """Gives each person a few places, so that a flood from one delays nobody else.
 
     A control holds one of the person's places while it works. A control that merely waits gives it back, so that it
-    delays nothing of theirs in other chats: its reply waits for a chat that Telegram holds back, a model doesn't answer
-    it, or the edited message is being answered. A second place, one of the person's in that topic, is kept until the
-    reply is delivered: it limits how many replies to a flood are on their way.
+    delays nothing of theirs in other chats: when its reply waits for a chat that Telegram holds back, when a model
+    doesn't answer, or when the edited message is being answered. A second place, one of the person's in that topic, is
+    kept until the reply is delivered: it limits how many replies to a flood are on their way.
     """
 
     def __init__(self, bot: Bot) -> None:

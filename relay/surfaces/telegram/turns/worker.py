@@ -210,7 +210,7 @@ class Worker:
         more = True
         try:
             if turn.killed:
-                log.error("turn ended its process")
+                log.error("the process died with this turn each time")
                 await self._fail(turn, KILLED)
                 return
             async with self._queue.place(turn) as waited:
@@ -259,5 +259,5 @@ class Worker:
 
 
 def describe_cause(error: Exception) -> str:
-    """Names an error's kind, and quotes its text if it is one of ours: others may quote the message."""
+    """Names an error's kind, and quotes its text if it is one of Relay's: others may quote the message."""
     return type(error).__name__ + (f": {redact(str(error))}" if isinstance(error, RelayError) else "")

@@ -1,7 +1,7 @@
 // Bars by day, of which the style sheet draws all but the height.
 //
 //   <${Chart} label="Cost by day" days=${["2026-05-01T…", …]} format=${money} series=${[{ label: "Cost", values: [0.1, …] }]} />
-//       Two series stand on each other. `most`: the top of the scale; without it, the highest bar. Above the bars is the
+//       Two series are stacked. `most`: the top of the scale; without it, the highest bar. Above the bars is the
 //       day that is pointed at. A screen reader reads `label`; give it the numbers in a table beside it.
 
 import { html, useState } from "../lib/preact.js";

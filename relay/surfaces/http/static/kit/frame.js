@@ -2,7 +2,7 @@
 //
 //   <${Page} title="Memory" text="What I remember about you." actions=${html`<${Button} …/>`} tools=${html`<${Search} …/>`} wide>…</>
 //       One per page: `title` is the h1 and the window's title, `actions` are beside it, `tools` stay in view
-//       while one scrolls. Back, Esc and Telegram's Back button go to the route's `parent`.
+//       while you scroll. Back, Esc and Telegram's Back button go to the route's `parent`.
 
 import { createContext, html, useContext, useEffect, useLayoutEffect, useRef, useState } from "../lib/preact.js";
 import { IconButton } from "./basic.js";

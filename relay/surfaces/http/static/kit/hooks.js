@@ -12,7 +12,7 @@
 //       [] only when the page is shown again
 //   const ask = useSpaced(act, 250, 1500)    ask(…) calls act(…) after 250 ms of quiet, once in 1500 ms: a person
 //       has 60 requests a minute. `keep`: a waiting call is made when the component goes, not dropped
-//   const [typed, type, send] = useDraft("note", { text: "" })        what is typed in a form stays when one leaves the
+//   const [typed, type, send] = useDraft("note", { text: "" })        what is typed in a form stays when you leave the
 //       page; `await send(() => post("/notes", typed), { text: "" })` shows the second once it is saved
 //   useShortcut("c", "Compress", open)       a key; it is listed under "?"
 //   const picked = useSelection()            picked.has(id) · toggle(id) · clear()

@@ -2,7 +2,7 @@
 //
 //   <${List} list=${useList(…)} label="Memories" row=${(memory) => html`<${Row} …/>`} group=${(m) => month(m.createdAt)}
 //       empty=${html`<${Empty} …/>`} />
-//       More rows are fetched as one scrolls. Rows are in blocks of 50, and a block that is far away is not
+//       More rows are fetched as you scroll. Rows are in blocks of 50, and a block that is far away is not
 //       drawn, so 10,000 rows are as quick as 100. The arrow keys move from row to row.
 //   <${Row} title="…" text="…" meta=${["3 May", "12.4k"]} badges=${html`…`} icon="pin" href=${link(…)} or onOpen=${…}
 //       actions=${[{ label, icon, run, danger, inline }]} selected=${picked.has(id)} onSelect=${() => picked.toggle(id)} />
@@ -18,7 +18,7 @@ import { buzz } from "./telegram.js";
 const BLOCK = 50;
 // Of a row, in pixels, until it was drawn.
 const USUAL_HEIGHT = 76;
-// Of blocks that were drawn before, so that a list that one comes back to is as long as it was.
+// Of blocks that were drawn before, so that a list that you come back to is as long as it was.
 const heights = new Map();
 const LONG_PRESS = 550;
 

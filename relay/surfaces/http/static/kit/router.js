@@ -14,7 +14,7 @@ export const PROOF = /(^|[?&#])(tgWebApp\w+|link)=/;
 const listeners = new Set();
 let depth = 0;
 
-// A page that one returns to is scrolled to where it was. The browser can't do that: its rows are yet to come.
+// A page that you return to is scrolled to where it was. The browser can't do that: its rows are yet to come.
 history.scrollRestoration = "manual";
 let stopReturn = () => {};
 

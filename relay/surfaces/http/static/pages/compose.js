@@ -14,7 +14,7 @@ import { Suggest } from "../parts/suggest.js";
 const WINDOW = 200_000;
 const STATUS = { making: ["warn", "being made"], ready: ["good", "ready"], over: ["bad", "over its budget"], failed: ["bad", "failed"] };
 
-// What was changed and not composed yet, by its path: it is there when one comes back.
+// What was changed and not composed yet, by its path: it is there when you come back.
 const drafts = new Map();
 
 export default function Compose({ params, query, me }) {
