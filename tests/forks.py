@@ -194,18 +194,19 @@ def load() -> None:
 def warm() -> None:
     """Makes what each process would make for itself: what decodes the database's results, and the certificates."""
     from relay.clients.connections import load_certificates
+    from relay.core.frozen import adapter_of
     from relay.memory.calls import base
     from relay.memory.claims import ClaimResult
     from relay.memory.store import Store
 
     load_certificates()
-    base._adapter(ClaimResult)
+    adapter_of(ClaimResult)
     for method in (method for kind in Store.__mro__ for method in vars(kind).values()):
         if declared := getattr(method, "__wrapped__", None):
             base._decoder(declared)
             result = get_type_hints(declared, include_extras=True)["return"]
             for row in get_args(result) if NoneType in get_args(result) else (result,):
-                base._adapter(row)
+                adapter_of(row)
 
 
 def serve(tests: socket.socket) -> Job | None:

@@ -15,6 +15,8 @@ from tests.preference_fold import Seen, fold
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DIMENSION = Fraction(40, 100)
 """The weight of a choice with a reason for that reason."""
+SURER = 2.0
+"""The sureness of a pattern that prompts follow."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def reason(rng: Random, likes: dict[int, int], chosen: tuple[set[int], set[int]]
 
 def believed_by_regression(choices: Sequence[Contrast], listed: bool) -> dict[int, int]:
     """What prompts would show (level medium), or (`listed`) also what `/preferences` lists as not sure yet."""
-    return {int(one.pattern): one.polarity for one in estimate(choices) if listed or one.level == "medium"}
+    return {int(one.pattern): one.polarity for one in estimate(choices) if listed or one.sureness >= SURER}
 
 
 def believed_by_reasons(reasons: Sequence[list[tuple[int, int]]]) -> dict[int, int]:

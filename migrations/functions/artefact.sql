@@ -82,12 +82,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
     select jsonb_build_object('kind', p_kind, 'id', a.id, 'number', a.id,
         'title', relay.artefact_title(p_kind, p_id), 'at', a.at, 'content', left(a.body, 12000),
         'untrusted', a.tainted, 'by', a.derivation, 'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id),
-        'inputs', to_jsonb(a.inputs), 'sources', (
-            select coalesce(jsonb_agg(relay.told_message(m, 1500) order by m.id), '[]') from (
-                select m.* from message m join session s on s.id = m.session_id and not s.private
-                where m.id = any (relay.inputs_of('message', a.inputs)) and m.space_id = p_space_id
-                    and m.status <> 'replaced'
-                order by m.id limit 6) near join message m on m.id = near.id))
+        'inputs', to_jsonb(a.inputs), 'sources', relay.told_sources(p_space_id, relay.inputs_of('message', a.inputs)))
     from relay.artefact(p_kind, p_id) a left join thread t on t.id = a.thread_id
     left join session s on s.id = a.session_id
     where a.space_id = p_space_id and s.private is not true

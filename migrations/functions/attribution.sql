@@ -175,51 +175,45 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         from act) from held
 $$;
 
--- Replaces a person's estimates by [{type, pattern, polarity, sureness}]. What the person said outright takes precedence.
-create or replace function relay.keep_estimates(
-    p_space_id bigint, p_user_id bigint, p_thread_id bigint, p_estimates jsonb)
-returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-begin
-    delete from preference
-    where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
-        and sureness is not null and observations = 0 and (type, pattern, polarity) not in (
-            select e.type, e.pattern, e.polarity
-            from jsonb_to_recordset(p_estimates) as e (type text, pattern text, polarity smallint));
-    update preference set sureness = null
-    where space_id = p_space_id and user_id = p_user_id and thread_id is not distinct from p_thread_id
-        and sureness is not null and observations > 0;
-    insert into preference (space_id, user_id, thread_id, type, pattern, polarity, strength, level, status, reinforced,
-        observations, sessions, last_seen, fold_version, sureness)
-    select p_space_id, p_user_id, p_thread_id, e.type, e.pattern, e.polarity, 0, 0, 'stable', 0, 0, 0, agreed.last,
-        relay.fold_version(), e.sureness
-    from jsonb_to_recordset(p_estimates) as e (type text, pattern text, polarity smallint, sureness real),
-    lateral (
-        select max(o.at) as last from observation o
-        where o.space_id = p_space_id and o.user_id = p_user_id and o.thread_id is not distinct from p_thread_id
-            and o.type = e.type and o.pattern = e.pattern and o.polarity = e.polarity and not o.pending) agreed
-    where agreed.last is not null and not exists (
-        select from preference p
-        where p.space_id = p_space_id and p.user_id = p_user_id and p.thread_id is not distinct from p_thread_id
-            and p.type = e.type and p.pattern = e.pattern and p.polarity <> e.polarity)
-    on conflict (space_id, user_id, thread_id, type, pattern, polarity) do update set sureness = excluded.sureness,
-        last_seen = case when preference.observations = 0 then excluded.last_seen else preference.last_seen end,
-        status = case when preference.observations = 0 then excluded.status else preference.status end;
-end $$;
-
--- The same for a job, which it finishes. Returns whether the process still had it.
+-- Replaces a person's estimates by [{type, pattern, polarity, sureness}], and finishes the job. What the person said
+-- outright takes precedence. Returns whether the process still had the job.
 create or replace function public.relay_store_estimates(p_job_id bigint, p_fence bigint, p_estimates jsonb) returns jsonb
 language plpgsql set search_path = relay, extensions, pg_temp as $$
 declare
     held job;
+    own record;
 begin
     perform from space s join job j on s.id = (j.payload ->> 'space_id')::bigint where j.id = p_job_id
     for no key update of s;
     held := relay.hold_job(p_job_id, p_fence);
-    if held.id is not null then
-        perform relay.keep_estimates((held.payload ->> 'space_id')::bigint, (held.payload ->> 'user_id')::bigint,
-            (held.payload ->> 'counts_in')::bigint, p_estimates);
-        delete from job where id = held.id;
+    if held.id is null then
+        return 'false';
     end if;
-    return to_jsonb(held.id is not null);
+    select * into own from jsonb_to_record(held.payload) as p (space_id bigint, user_id bigint, counts_in bigint);
+    delete from preference
+    where space_id = own.space_id and user_id = own.user_id and thread_id is not distinct from own.counts_in
+        and sureness is not null and observations = 0 and (type, pattern, polarity) not in (
+            select e.type, e.pattern, e.polarity
+            from jsonb_to_recordset(p_estimates) as e (type text, pattern text, polarity smallint));
+    update preference set sureness = null
+    where space_id = own.space_id and user_id = own.user_id and thread_id is not distinct from own.counts_in
+        and sureness is not null and observations > 0;
+    insert into preference (space_id, user_id, thread_id, type, pattern, polarity, strength, level, status, reinforced,
+        observations, sessions, last_seen, fold_version, sureness)
+    select own.space_id, own.user_id, own.counts_in, e.type, e.pattern, e.polarity, 0, 0, 'stable', 0, 0, 0, agreed.last,
+        relay.fold_version(), e.sureness
+    from jsonb_to_recordset(p_estimates) as e (type text, pattern text, polarity smallint, sureness real),
+    lateral (
+        select max(o.at) as last from observation o
+        where o.space_id = own.space_id and o.user_id = own.user_id and o.thread_id is not distinct from own.counts_in
+            and o.type = e.type and o.pattern = e.pattern and o.polarity = e.polarity and not o.pending) agreed
+    where agreed.last is not null and not exists (
+        select from preference p
+        where p.space_id = own.space_id and p.user_id = own.user_id and p.thread_id is not distinct from own.counts_in
+            and p.type = e.type and p.pattern = e.pattern and p.polarity <> e.polarity)
+    on conflict (space_id, user_id, thread_id, type, pattern, polarity) do update set sureness = excluded.sureness,
+        last_seen = case when preference.observations = 0 then excluded.last_seen else preference.last_seen end,
+        status = case when preference.observations = 0 then excluded.status else preference.status end;
+    delete from job where id = held.id;
+    return 'true';
 end $$;

@@ -120,13 +120,11 @@ end $$;
 create or replace function public.relay_await_version(
     p_space jsonb, p_id bigint, p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_user_id bigint)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
-    with awaited as (
-        update job set payload = payload || jsonb_build_object('tells', jsonb_build_object(
-            'bot_id', p_bot_id, 'chat_id', p_chat_id, 'topic_id', p_topic_id, 'user_id', p_user_id))
-        where kind = 'compression' and key = (
-            select id::text from compression where id = p_id and space_id = relay.find_space(p_space) and status = 'due')
-        returning 1)
-    select to_jsonb(exists (select from awaited))
+    update job set payload = payload || jsonb_build_object('tells', jsonb_build_object(
+        'bot_id', p_bot_id, 'chat_id', p_chat_id, 'topic_id', p_topic_id, 'user_id', p_user_id))
+    where kind = 'compression' and key = (
+        select id::text from compression where id = p_id and space_id = relay.find_space(p_space) and status = 'due')
+    returning to_jsonb(true)
 $$;
 
 -- Tells in the chat that waits for a version what became of it.
@@ -172,10 +170,8 @@ $$;
 -- Notes how many of its pieces a version has.
 create or replace function public.relay_note_progress(p_job_id bigint, p_fence bigint, p_done integer, p_total integer)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
-    with noted as (
-        update compression c set usage = jsonb_build_object('done', p_done, 'total', p_total)
-        from relay.hold_job(p_job_id, p_fence) j where c.id = j.key::bigint and c.status = 'due' returning 1)
-    select to_jsonb(exists (select from noted))
+    update compression c set usage = jsonb_build_object('done', p_done, 'total', p_total)
+    from relay.hold_job(p_job_id, p_fence) j where c.id = j.key::bigint and c.status = 'due' returning to_jsonb(true)
 $$;
 
 -- Stores a version {rows, label, inputs, input_tokens, input_messages, fates: [{id, threshold, survived}], model, usage,

@@ -283,9 +283,7 @@ end $$;
 -- Cancels a preview and deletes its plan.
 create or replace function public.relay_erase_keep(p_erasure_id bigint, p_user_id bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    with kept as (
-        delete from erasure where id = p_erasure_id and user_id = p_user_id and status = 'preview' returning 1)
-    select to_jsonb(exists (select from kept))
+    delete from erasure where id = p_erasure_id and user_id = p_user_id and status = 'preview' returning to_jsonb(true)
 $$;
 
 -- Returns up to 100 files whose kept copies are to be removed, except those that a message names. p_removed: files that

@@ -319,15 +319,9 @@ create or replace trigger message_written
     after insert or update of space_id, thread_id, session_id, role, user_id, name, text, status, created_at or delete
     on relay.message for each row execute function relay.message_written();
 
-create or replace function relay.memory_written() returns trigger
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-begin
-    perform relay.reindex('memory', coalesce(new.id, old.id));
-    return null;
-end $$;
 create or replace trigger memory_written
     after insert or update of space_id, kind, subject_id, subject, content, tags, status, thread_id, session_id, created_at
-    or delete on relay.memory for each row execute function relay.memory_written();
+    or delete on relay.memory for each row execute function relay.artefact_written('memory');
 
 -- After a summary changes, updates its entry and that of its session's latest other one: only the latest is found.
 create or replace function relay.summary_written() returns trigger

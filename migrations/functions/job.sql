@@ -95,41 +95,33 @@ $$;
 -- Renews a job's lease. Returns whether the process still has it.
 create or replace function public.relay_renew_job(p_job_id bigint, p_fence bigint, p_lease_seconds integer)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
-    with renewed as (
-        update job set lease_until = now() + make_interval(secs => p_lease_seconds)
-        where id = p_job_id and fence = p_fence and lease_owner is not null returning 1)
-    select to_jsonb(exists (select from renewed))
+    update job set lease_until = now() + make_interval(secs => p_lease_seconds)
+    where id = p_job_id and fence = p_fence and lease_owner is not null returning to_jsonb(true)
 $$;
 
 -- Finishes a job. Returns whether the process still had it. Storing a job's result may have finished it already.
 create or replace function public.relay_finish_job(p_job_id bigint, p_fence bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    with done as (
-        delete from job where id = p_job_id and fence = p_fence and lease_owner is not null returning 1)
-    select to_jsonb(exists (select from done))
+    delete from job where id = p_job_id and fence = p_fence and lease_owner is not null returning to_jsonb(true)
 $$;
 
 -- Records a failure: the job is retried after a pause, or parked after p_most failures. Returns whether it was parked.
 create or replace function public.relay_fail_job(
     p_job_id bigint, p_fence bigint, p_error text, p_retry_seconds double precision, p_most integer)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
-    with failed as (
-        update job set failures = failures + 1, last_error = p_error, lease_owner = null, lease_until = null,
-            due_at = now() + make_interval(secs => p_retry_seconds),
-            parked_at = case when failures + 1 >= p_most then now() end
-        where id = p_job_id and fence = p_fence and lease_owner is not null returning parked_at)
-    select to_jsonb(exists (select from failed where parked_at is not null))
+    update job set failures = failures + 1, last_error = p_error, lease_owner = null, lease_until = null,
+        due_at = now() + make_interval(secs => p_retry_seconds),
+        parked_at = case when failures + 1 >= p_most then now() end
+    where id = p_job_id and fence = p_fence and lease_owner is not null returning to_jsonb(parked_at is not null)
 $$;
 
 -- Returns a job that can't be done now to wait, without counting a failure. p_reason: shown on request.
 create or replace function public.relay_skip_job(
     p_job_id bigint, p_fence bigint, p_reason text, p_seconds double precision)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
-    with skipped as (
-        update job set last_error = p_reason, lease_owner = null, lease_until = null,
-            due_at = now() + make_interval(secs => p_seconds)
-        where id = p_job_id and fence = p_fence and lease_owner is not null returning 1)
-    select to_jsonb(exists (select from skipped))
+    update job set last_error = p_reason, lease_owner = null, lease_until = null,
+        due_at = now() + make_interval(secs => p_seconds)
+    where id = p_job_id and fence = p_fence and lease_owner is not null returning to_jsonb(true)
 $$;
 
 -- Returns the seconds until the next job of a kind may be claimed; null if none waits.

@@ -38,6 +38,14 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'cut', length(p_message.text) > p_characters, 'untrusted', p_message.untrusted or p_message.tainted)
 $$;
 
+-- Returns the first six of some messages on the record, from which something was made.
+create or replace function relay.told_sources(p_space_id bigint, p_messages bigint[]) returns jsonb
+language sql stable set search_path = relay, extensions, pg_temp as $$
+    select coalesce(jsonb_agg(relay.told_message(said, 1500) order by (said).id), '[]') from (
+        select m as said from message m join session s on s.id = m.session_id and not s.private
+        where m.id = any (p_messages) and m.space_id = p_space_id and m.status <> 'replaced' order by m.id limit 6) few
+$$;
+
 -- Returns a message with p_count before and after it in its thread. Null if it is missing, replaced or off the record.
 create or replace function relay.look_at_message(p_space_id bigint, p_bot_id bigint, p_id bigint, p_count integer)
 returns jsonb language sql stable set search_path = relay, extensions, pg_temp as $$
@@ -70,12 +78,7 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
         'at', k.created_at, 'updated_at', k.updated_at, 'valid_from', k.valid_from, 'valid_until', k.valid_until,
         'by', k.derivation ->> 'name', 'promoted', k.promoted_by is not null, 'untrusted', k.tainted,
         'place', relay.place_name(p_bot_id, t.chat_id, t.topic_id),
-        'sources', (
-            select coalesce(jsonb_agg(relay.told_message(m, 1500) order by m.id), '[]') from (
-                select m.* from message m join session s on s.id = m.session_id and not s.private
-                where m.id = any (k.evidence || k.source_message_id) and m.space_id = p_space_id
-                    and m.status <> 'replaced'
-                order by m.id limit 6) near join message m on m.id = near.id),
+        'sources', relay.told_sources(p_space_id, k.evidence || k.source_message_id),
         'before', (
             select coalesce(jsonb_agg(jsonb_build_object('until', was.until, 'said', left(was.said, 600))
                 order by was.until), '[]')

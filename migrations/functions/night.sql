@@ -387,31 +387,25 @@ end $$;
 -- Takes or renews a duty for a worker. Returns whether it has it. Ignores leases too far ahead to be real.
 create or replace function public.relay_hold_duty(p_name text, p_worker uuid, p_lease_seconds integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    with taken as (
-        insert into duty as d (name, lease_owner, lease_until)
-        values (p_name, p_worker, now() + make_interval(secs => p_lease_seconds))
-        on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
-            where d.lease_owner is null or d.lease_owner = p_worker or d.lease_until is null or d.lease_until <= now()
-                or d.lease_until > now() + make_interval(secs => 2 * p_lease_seconds)
-        returning 1)
-    select to_jsonb(exists (select from taken))
+    insert into duty as d (name, lease_owner, lease_until)
+    values (p_name, p_worker, now() + make_interval(secs => p_lease_seconds))
+    on conflict (name) do update set lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
+        where d.lease_owner is null or d.lease_owner = p_worker or d.lease_until is null or d.lease_until <= now()
+            or d.lease_until > now() + make_interval(secs => 2 * p_lease_seconds)
+    returning to_jsonb(true)
 $$;
 
 -- Returns a duty. Returns whether the worker had it.
 create or replace function public.relay_free_duty(p_name text, p_worker uuid) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    with ended as (
-        update duty set lease_owner = null, lease_until = null where name = p_name and lease_owner = p_worker
-        returning 1)
-    select to_jsonb(exists (select from ended))
+    update duty set lease_owner = null, lease_until = null where name = p_name and lease_owner = p_worker
+    returning to_jsonb(true)
 $$;
 
 -- Records that a bot's process started or is stopping.
 create or replace function public.relay_note_run(p_kind text, p_bot_id bigint, p_payload jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    with noted as (
-        insert into event (kind, bot_id, payload)
-        select p_kind, p_bot_id, p_payload where p_kind in ('started', 'stopped')
-        returning 1)
-    select to_jsonb(exists (select from noted))
+    insert into event (kind, bot_id, payload)
+    select p_kind, p_bot_id, p_payload where p_kind in ('started', 'stopped')
+    returning to_jsonb(true)
 $$;

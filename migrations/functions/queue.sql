@@ -508,10 +508,8 @@ $$;
 create or replace function public.relay_ask_stop(
     p_bot_id bigint, p_chat_id bigint, p_topic_id bigint, p_turn_id bigint) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    with asked as (
-        update turn t set stop_asked = true from lane l
-        where l.bot_id = p_bot_id and l.chat_id = p_chat_id and l.open_turn_id = t.id
-            and case when p_turn_id is null then l.topic_id = p_topic_id else t.id = p_turn_id end
-            and t.status in ('working', 'answered') and not t.stop_asked returning 1)
-    select to_jsonb(exists (select from asked))
+    update turn t set stop_asked = true from lane l
+    where l.bot_id = p_bot_id and l.chat_id = p_chat_id and l.open_turn_id = t.id
+        and case when p_turn_id is null then l.topic_id = p_topic_id else t.id = p_turn_id end
+        and t.status in ('working', 'answered') and not t.stop_asked returning to_jsonb(true)
 $$;

@@ -31,12 +31,10 @@ $$;
 -- Replaces a summary's text if it still says p_was. Returns whether it did.
 create or replace function public.relay_replace_summary(p_id bigint, p_was text, p_summary jsonb) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
-    with replaced as (
-        update summary set text = p_summary ->> 'text', model = p_summary ->> 'model', usage = p_summary -> 'usage',
-            settings = p_summary -> 'settings', derivation = p_summary -> 'derivation',
-            tainted = (p_summary ->> 'tainted')::boolean
-        where id = p_id and text = p_was and author_id is null returning 1)
-    select to_jsonb(exists (select from replaced))
+    update summary set text = p_summary ->> 'text', model = p_summary ->> 'model', usage = p_summary -> 'usage',
+        settings = p_summary -> 'settings', derivation = p_summary -> 'derivation',
+        tainted = (p_summary ->> 'tainted')::boolean
+    where id = p_id and text = p_was and author_id is null returning to_jsonb(true)
 $$;
 
 -- Returns threads with messages since p_since that another version of the judge may have judged, after p_after: up to

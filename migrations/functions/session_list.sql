@@ -256,8 +256,6 @@ end $$;
 create or replace function public.relay_unlink_session(
     p_space jsonb, p_chat_id bigint, p_topic_id bigint, p_session_id bigint)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
-    with gone as (
-        delete from session_link using relay.find_thread(p_space, p_chat_id, p_topic_id) own
-        where source_session_id = p_session_id and target_thread_id = own.id returning 1)
-    select to_jsonb(exists (select from gone))
+    delete from session_link using relay.find_thread(p_space, p_chat_id, p_topic_id) own
+    where source_session_id = p_session_id and target_thread_id = own.id returning to_jsonb(true)
 $$;

@@ -207,13 +207,11 @@ end $$;
 -- Records that an incident was announced (p_over: as over), or (p_told false) could not be.
 create or replace function public.relay_told(p_incident_id bigint, p_worker uuid, p_told boolean, p_over boolean)
 returns jsonb language sql set search_path = relay, extensions, pg_temp as $$
-    with told as (
-        update incident set lease_owner = null, lease_until = null,
-            told_at = case when p_told then coalesce(told_at, now()) else told_at end,
-            over_told_at = case when p_told and p_over then now() else over_told_at end
-        where id = p_incident_id and lease_owner = p_worker
-        returning 1)
-    select to_jsonb(exists (select from told))
+    update incident set lease_owner = null, lease_until = null,
+        told_at = case when p_told then coalesce(told_at, now()) else told_at end,
+        over_told_at = case when p_told and p_over then now() else over_told_at end
+    where id = p_incident_id and lease_owner = p_worker
+    returning to_jsonb(true)
 $$;
 
 -- Returns the database's version, and whether a move or restore into it is unfinished.

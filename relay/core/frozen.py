@@ -1,4 +1,4 @@
-"""Frozen dataclasses that are quick to define, and their form in JSON."""
+"""Frozen dataclasses that are quick to define, their form in JSON, and what reads it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from operator import attrgetter
 from types import NoneType
-from typing import Any, TypeVar, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 Kind = TypeVar("Kind", bound=type)
 PLAIN = (str, int, float, NoneType, dict)
@@ -94,3 +98,11 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Decimal):
         return str(value)
     return dict(value) if isinstance(value, Mapping) else [as_json(one) for one in value]
+
+
+@cache
+def adapter_of(kind: Any) -> TypeAdapter[Any]:
+    """Returns what reads and writes values of a type. Making it takes up to 9 ms, so not at each start."""
+    from pydantic import TypeAdapter  # not every child process needs it
+
+    return TypeAdapter(kind)

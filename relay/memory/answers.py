@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, StrictInt, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, StrictInt, ValidationError
 
 from relay.core.errors import EmptyAnswer, ModelRefused
+from relay.core.frozen import adapter_of
 from relay.core.models import Step, ToolDefinition
 from relay.memory.calls.base import Row, storable
 
@@ -76,7 +76,7 @@ def _find(step: Step, tool: ToolDefinition | None, cut: bool = False) -> Any:
 
 
 def _decode(row: type[Row], listed: Iterable[Any], skip: bool = False) -> list[Row]:
-    adapter = _adapter(row)  # type: ignore[arg-type]  # a class is hashable
+    adapter = adapter_of(row)  # type: ignore[arg-type]  # a class is hashable
     rows: list[Row] = []
     wrong: ValidationError | None = None
     for one in listed:
@@ -90,8 +90,3 @@ def _decode(row: type[Row], listed: Iterable[Any], skip: bool = False) -> list[R
         return rows
     first = wrong.errors(include_input=False, include_url=False, include_context=False)[0]
     raise InvalidAnswer(" ".join([*map(str, first["loc"]), first["msg"]]))
-
-
-@functools.cache
-def _adapter(row: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(row)

@@ -58,13 +58,13 @@ def request(*parts: int | tuple[int, PartAsked], name: str = "garden", **more: A
 
 
 async def compose(store: Store, wanted: ComposeRequest, where: Mapping[str, object] = HERE) -> Composition:
-    made = await store.compose(private(ADA), where, ADA, wanted)
+    made = await store.compose(private(ADA), ADA, wanted.as_json() | dict(where))
     assert isinstance(made, Composition), made
     return made
 
 
 async def refused(store: Store, wanted: ComposeRequest, where: Mapping[str, object] = HERE) -> str:
-    made = await store.compose(private(ADA), where, ADA, wanted)
+    made = await store.compose(private(ADA), ADA, wanted.as_json() | dict(where))
     assert isinstance(made, Refusal), made
     return made.refused
 
@@ -275,7 +275,7 @@ async def test_only_one_of_two_simultaneous_compositions_gets_a_name(driver: Tur
     (one,) = await sessions(driver, sql, 100)
     where = [HERE, HERE | {"topic_id": 7}]
     made = await asyncio.gather(*(
-        driver.store.compose(private(ADA), here, user, request(one, name=name))
+        driver.store.compose(private(ADA), user, request(one, name=name).as_json() | here)
         for here in where for user, name in ((ADA, "garden"), (BEN, "Garden"), (ADA, "GARDEN"))
     ))  # fmt: skip
     for three in (made[:3], made[3:]):
@@ -312,7 +312,7 @@ async def test_a_refusal_names_a_session_without_a_title_by_its_first_words(driv
     assert said.context.message_id
     [(one,)] = await sql("select distinct session_id from message")
     for wanted in (request(one, one), request((one, PartAsked("v007")))):
-        made = await driver.store.compose(private(ADA), HERE, ADA, wanted)
+        made = await driver.store.compose(private(ADA), ADA, wanted.as_json() | HERE)
         assert isinstance(made, Refusal)
         assert "the blue door" in (made.what, made.session)
 

@@ -42,7 +42,7 @@ async def test_values_arrive_unchanged(client: Supabase) -> None:
     assert version == 2
     soul = await client.call("soul")
     assert (soul["text"], soul["author_id"]) == (text, 2**52 - 17)
-    assert await client.call("renew_job", job_id=2**53 - 1, fence=1, lease_seconds=1) is False
+    assert await client.call("renew_job", job_id=2**53 - 1, fence=1, lease_seconds=1) is None
     assert await client.call("people") == []
 
 

@@ -78,10 +78,8 @@ async def compose(ctx: CommandContext, request: ComposeRequest) -> Composition:
     """Composes sessions under a name and returns the composition; missing versions are made first. Raises
     `CommandRefused`, without doing anything, if the request can't be composed."""
     await require_switch(ctx)
-    request = checked(request)
     where = {"chat_id": ctx.chat_id, "topic_id": ctx.topic_id, "bot_id": ctx.bot_id, "zone": str(ctx.zone)}
-    made = await ctx.store.compose(ctx.space, where, ctx.user_id, request)
-    return require_done(made)
+    return require_done(await ctx.store.compose(ctx.space, ctx.user_id, checked(request).as_json() | where))
 
 
 @operation("http")

@@ -9,11 +9,11 @@ from collections.abc import Callable, Coroutine
 from types import NoneType
 from typing import Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from relay.core.errors import SchemaError
-from relay.core.frozen import PLAIN, as_json
+from relay.core.frozen import PLAIN, adapter_of, as_json
 from relay.core.ports import Database
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -103,16 +103,11 @@ def _decoder(method: Any) -> Callable[[Any], Any]:
     return lambda found: decode_row(kind, found)
 
 
-@functools.cache
-def _adapter(row: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(row)
-
-
 def decode_row(row: type[Row], value: Any) -> Row:
     """Decodes a row: ISO 8601 texts become datetimes, arrays tuples; ignores unknown keys. Raises `SchemaError` if it
     does not fit."""
     try:
-        return _adapter(row).validate_python(value)  # type: ignore[no-any-return, arg-type]
+        return adapter_of(row).validate_python(value)  # type: ignore[no-any-return, arg-type]
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors(include_input=False, include_url=False)[0]["loc"])
         name = getattr(row, "__name__", row)
@@ -121,7 +116,7 @@ def decode_row(row: type[Row], value: Any) -> Row:
 
 def encode_row(row: type[Row], value: Row) -> Any:
     """Encodes a row as JSON values for `decode_row`."""
-    return _adapter(row).dump_python(value, mode="json")  # type: ignore[arg-type]
+    return adapter_of(row).dump_python(value, mode="json")  # type: ignore[arg-type]
 
 
 def _is_storable(value: Any) -> bool:

@@ -6,15 +6,14 @@ light, 6–15 moderate, 16 and more aggressive.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, ValidationError
 
 from relay.core.errors import OutOfRange
-from relay.core.frozen import frozen
+from relay.core.frozen import adapter_of, frozen
 
 Level = Literal["light", "moderate", "aggressive"]
 Mode = Literal["uniform", "tiered"]
@@ -98,7 +97,7 @@ class CompressionSettings:
         else:
             shown, unused = self, {"ratio", "level"} | ({"custom"} if self.preset != "custom" else set())
         unused |= {"most"} if self.most is None else set()
-        return dict(_adapter().dump_python(shown, by_alias=True, mode="json", exclude=unused))
+        return dict(adapter_of(CompressionSettings).dump_python(shown, by_alias=True, mode="json", exclude=unused))
 
 
 def level_of(ratio: int) -> Level:
@@ -111,7 +110,7 @@ def read_settings(given: Mapping[str, Any]) -> CompressionSettings:
     would be right."""
     shape = {key: "light" if key == "aggressiveness" and value == "minimal" else value for key, value in given.items()}
     try:
-        settings = _adapter().validate_python(shape)
+        settings: CompressionSettings = adapter_of(CompressionSettings).validate_python(shape)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise OutOfRange(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
@@ -127,8 +126,3 @@ def check_tiers(given: Sequence[Tier]) -> None:
         raise OutOfRange(
             f"Tiers must ascend and end at 100 percent, at most {MOST_TIERS} of them: 25, 50, 75, 90, 100, for example."
         )
-
-
-@functools.cache
-def _adapter() -> TypeAdapter[CompressionSettings]:
-    return TypeAdapter(CompressionSettings)  # takes 9 ms, so not at each start

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from relay.core.errors import CommandRefused, OutOfRange, WrongArgument
-from relay.core.frozen import frozen
+from relay.core.frozen import adapter_of, frozen
 from relay.memory.contexts.settings import Model
 
 Preset = Literal["gentle", "standard", "aggressive"]
@@ -106,7 +105,7 @@ class ContextSettings:
 
     def as_json(self) -> dict[str, Any]:
         """Returns the document."""
-        return dict(_adapter().dump_python(self, by_alias=True, mode="json"))
+        return dict(adapter_of(ContextSettings).dump_python(self, by_alias=True, mode="json"))
 
     def values(self) -> dict[str, object]:
         """Returns each value by its path in the document: `storage.maxCacheSize`."""
@@ -127,7 +126,8 @@ def read_document(given: Mapping[str, Any]) -> ContextSettings:
     """Returns the settings of a document, with defaults for what is missing. Raises `CommandRefused`, which says what
     is wrong."""
     try:
-        return _adapter().validate_json(json.dumps(given, ensure_ascii=False).encode(errors="replace"), strict=True)
+        document = json.dumps(given, ensure_ascii=False).encode(errors="replace")
+        return adapter_of(ContextSettings).validate_json(document, strict=True)  # type: ignore[no-any-return]
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"] if part in _NAMES)
@@ -210,11 +210,6 @@ def _sentence(error: Mapping[str, Any]) -> str:
         return "should be on or off."
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input ")
     return f"{message.split(',')[0] if error['type'].endswith('parsing') else message}."
-
-
-@functools.cache
-def _adapter() -> TypeAdapter[ContextSettings]:
-    return TypeAdapter(ContextSettings)  # takes 7 ms, so not at each start
 
 
 _CALLED = {

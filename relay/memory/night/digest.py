@@ -17,6 +17,7 @@ from relay.core.frozen import frozen
 from relay.core.models import Space
 from relay.core.prompt_markup import make_request, neutralize_markup
 from relay.core.spending.charge import Charge
+from relay.core.text import escape_markdown, shorten
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.night.asking import BatchModel
 from relay.memory.night.run import decay_told, work_through
@@ -36,7 +37,6 @@ LEAST_MESSAGES = 2
 MOST_TOPICS, MOST_POINTS = 8, 6
 TOPIC_LENGTH, POINT_LENGTH = 60, 240
 MOST_TOKENS = 1_500
-MARKUP = str.maketrans({c: f"&#{ord(c)};" for c in "\\`*_[]()<>#~|$!&"})
 
 DIGEST = """You write the digest of a day for the people whose day it was: by topic, what came of their conversations with their assistant. You get the messages of the day, with the titles of the conversations and their days, and what the assistant noted.
 Say what was decided, found out, promised, and what is still open, with names, numbers and dates (not "tomorrow"). Leave out greetings and small talk. Two to six topics, one to four points each, short sentences, in the language of the conversations. Never more than was said.
@@ -127,8 +127,8 @@ def shorten_topics(topics: Sequence[DigestTopic]) -> list[DigestTopic]:
     """Returns topics as they are shown: with short names, and the first points, shortened. Leaves out empty ones."""
     shown = [
         DigestTopic(
-            short(one.topic, TOPIC_LENGTH),
-            tuple(short(point, POINT_LENGTH) for point in one.points[:MOST_POINTS] if point.strip()),
+            shorten(one.topic, TOPIC_LENGTH),
+            tuple(shorten(point, POINT_LENGTH) for point in one.points[:MOST_POINTS] if point.strip()),
         )
         for one in topics
     ]
@@ -137,9 +137,11 @@ def shorten_topics(topics: Sequence[DigestTopic]) -> list[DigestTopic]:
 
 def as_markdown(topics: Sequence[DigestTopic], put_away: Sequence[PutAway] = ()) -> str:
     """Formats a digest. The model's text is shown literally: nothing in it becomes a link or markup."""
-    faded = ", ".join(plain(in_words(one.polarity, one.pattern)) for one in put_away)
+    faded = ", ".join(escape_markdown(in_words(one.polarity, one.pattern)) for one in put_away)
     parts = ["🌙 **What the day brought**"] if topics else []
-    parts += ["\n".join([f"**{plain(one.topic)}**", *(f"- {plain(point)}" for point in one.points)]) for one in topics]
+    for one in topics:
+        points = [f"- {escape_markdown(point)}" for point in one.points]
+        parts.append("\n".join([f"**{escape_markdown(one.topic)}**", *points]))
     parts += [f"🎚 Retired, not seen for 180 days: {faded}. /preferences"] if faded else []
     return "\n\n".join(parts)
 
@@ -160,16 +162,6 @@ def day_notice(
 def notice_of(text: str, inputs: Sequence[str]) -> dict[str, object]:
     """Returns a digest (Markdown) as it is queued: as a message of the thread, with what it was made from."""
     return {"text": text, "plain": unescape(text), "inputs": inputs}
-
-
-def plain(text: str) -> str:
-    """Formats a text as Markdown that shows it literally."""
-    return text.translate(MARKUP)
-
-
-def short(text: str, length: int) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 async def tell_morning(batch: BatchModel, bot_id: int, admins: Callable[[], Collection[int]], job: ClaimedJob) -> bool:
@@ -206,5 +198,5 @@ def due_today(reminders: Sequence[Reminder], zone: tzinfo, now: datetime) -> str
     for one in reminders:
         at = (one.next_at or now).astimezone(zone)
         day = "" if at.date() <= today else "tomorrow "
-        lines.append(f"- {day}{at.hour}:{at:%M} · {plain(short(one.text, TEXT_LENGTH))}")
+        lines.append(f"- {day}{at.hour}:{at:%M} · {escape_markdown(shorten(one.text, TEXT_LENGTH))}")
     return "\n".join(["⏰ **Due today**", *lines]) if lines else ""

@@ -16,10 +16,10 @@ from relay.core.frozen import frozen
 from relay.core.limits import SOUL_TOKENS
 from relay.core.prompt_markup import estimate_tokens, make_request, mark_untrusted
 from relay.core.spending.charge import Charge
+from relay.core.text import escape_markdown, shorten
 from relay.memory.derivations.derivation import Derivation, Input, make_derivation
 from relay.memory.intents import process_intents
 from relay.memory.night.asking import BatchModel
-from relay.memory.night.digest import plain, short
 from relay.memory.proactive.looking import Limits, explain_closed
 from relay.memory.reminders.recurrence import next_clock
 from relay.memory.rows.jobs import ClaimedJob
@@ -158,8 +158,9 @@ def inputs_of(row: Proposal) -> list[str]:
 def as_idea(batch: BatchModel, work: GrowthWork, row: Proposal, morning: datetime) -> dict[str, object]:
     """Returns a proposal as it is stored and sent."""
     notes, replaces = notes_of(work), row.replaces
-    change = f"~~{plain(replaces)}~~ **{plain(row.text)}**" if replaces else f"**{plain(row.text)}**"
-    because = [f"- {plain(short(notes[name], EVIDENCE_LENGTH))}" for name in dict.fromkeys(row.because)]
+    change = f"~~{escape_markdown(replaces)}~~ " if replaces else ""
+    change += f"**{escape_markdown(row.text)}**"
+    because = [f"- {escape_markdown(shorten(notes[name], EVIDENCE_LENGTH))}" for name in dict.fromkeys(row.because)]
     notice = "\n\n".join(
         [
             f"🌱 An idea for my soul. {'I would change this' if replaces else 'I would add this'}; nothing has changed yet:",

@@ -24,9 +24,7 @@ HALF_LIFE = 40.0
 PRIOR = 1.0
 """The precision of the prior: how strongly it says that a pattern doesn't matter."""
 SURE = 1.5
-"""How many standard errors from zero a pattern must be to be shown as a weak like."""
-SURER = 2.0
-"""The same for a pattern that prompts follow."""
+"""How many standard errors from zero a pattern must be to be shown as a weak like. From 2, prompts follow it."""
 STEPS, CLOSE = 25, 1e-6
 
 
@@ -49,11 +47,6 @@ class Estimate:
     """Its distance from zero in standard errors."""
     choices: int
     """How many choices it was part of."""
-
-    @property
-    def level(self) -> Literal["low", "medium"]:
-        """Returns the level; never high, because nobody has stated it."""
-        return "medium" if self.sureness >= SURER else "low"
 
 
 def estimate(contrasts: Sequence[Contrast]) -> list[Estimate]:

@@ -146,14 +146,10 @@ class VersionCalls(Calls):
     async def undo_keepits(self, turn_id: int, user_id: int, removed: bool) -> int:
         """Removes the markers of a turn's message, or restores them. Returns how many markers changed."""
 
-    async def compose(
-        self, space: Space, where: Mapping[str, object], user_id: int, request: ComposeRequest
-    ) -> Composition | Refusal:
-        """Composes sessions and returns the composition. `where`: `{chat_id, topic_id, bot_id, zone}`."""
-        return await self._compose(space, user_id, request.as_json() | dict(where))
-
-    @rpc("compose")
-    async def _compose(self, space: Space, user_id: int, request: Mapping[str, object]) -> Composition | Refusal: ...
+    @rpc()
+    async def compose(self, space: Space, user_id: int, request: Mapping[str, object]) -> Composition | Refusal:
+        """Composes sessions and returns the composition. `request`: a `ComposeRequest` as JSON with
+        `{chat_id, topic_id, bot_id, zone}`."""
 
     @rpc()
     async def plan_composition(self, space: Space, request: ComposeRequest) -> CompositionPlan | Refusal:

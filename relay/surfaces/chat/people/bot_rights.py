@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from relay.core.errors import MessengerError
-from relay.core.frozen import frozen
+from relay.core.frozen import adapter_of, frozen
 from relay.core.ports import Messenger
 
 ADMINISTRATOR = ("administrator", "creator")
@@ -117,14 +116,9 @@ async def ask(told: type[Told], messenger: Messenger, method: str, **parameters:
 def decode(told: type[Told], result: object) -> Told | None:
     """Decodes the result of a method; None if it is missing or has another shape."""
     try:
-        return _adapter(told).validate_python(result) if result else None  # type: ignore[arg-type]
+        return adapter_of(told).validate_python(result) if result else None  # type: ignore[arg-type]
     except ValidationError:
         return None
-
-
-@functools.cache
-def _adapter(told: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(told)
 
 
 async def name_in(messenger: Messenger, chat_id: int, user_id: int) -> str:
