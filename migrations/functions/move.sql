@@ -440,12 +440,23 @@ language sql set search_path = relay, extensions, pg_temp as $$
     from lasting l where l.id = r.id
 $$;
 
--- Owes what a backup may have no job for: threads to judge again and, until schema 57, reminders that nobody confirmed.
--- Since schema 62, some reminders have other hours.
+-- Owes what an older backup had to do: summaries and titles were no jobs until schema 25, judging until schema 30, and
+-- reminders that nobody confirmed until schema 57. Since schema 62, some reminders have other hours.
 create or replace function relay.owe_as_before() returns void
 language sql set search_path = relay, extensions, pg_temp as $$
+    select relay.owe_job('summary', through_message_id::text,
+        jsonb_build_object('session_id', session_id, 'context_from', context_from))
+    from summary_due where status = 'due' order by id;
+    select relay.owe_job('title', session_id::text, jsonb_build_object('bot_id', bot_id))
+    from title_due where status in ('due', 'failed') order by session_id;
+    delete from summary_due where true;
+    delete from title_due where true;
+    select relay.owe_sooner('judging', thread_id::text, jsonb_build_object('thread_id', thread_id), '-infinity')
+    from judging where due_at is not null order by thread_id;
     select relay.owe_sooner('judging', thread_id::text, jsonb_build_object('thread_id', thread_id), min(at))
     from judge_again group by thread_id order by thread_id;
+    update judging set due_at = null, lease_owner = null, lease_until = null
+    where due_at is not null or lease_owner is not null;
     select relay.keep_often_to_day();
     select relay.owe_reminders(bot_id, chat_id, topic_id) from (
         select distinct bot_id, chat_id, topic_id from reminder

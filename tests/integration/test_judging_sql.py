@@ -216,6 +216,15 @@ async def test_a_thread_of_a_killed_process_is_judged_by_the_next(
     assert len(await memories(sql)) == 1
 
 
+async def test_due_judging_from_an_older_backup_stays_due(driver: TurnDriver, sql: Sql) -> None:
+    await driver.exchange(ADA, MOVED)
+    await sql("delete from job")
+    await sql("update judging set due_at = now(), lease_owner = gen_random_uuid(), lease_until = now()")
+    await sql("select restore_queue()")
+    assert await judge_due(judge(driver.store, Small(Lisbon="Ada lives in Lisbon."))) == 1
+    assert await sql("select due_at, lease_owner from judging") == [(None, None)]
+
+
 @pytest.mark.parametrize("later", [False, True])
 async def test_messages_due_in_a_group_are_judged_once_it_is_a_supergroup(
     driver: TurnDriver, sql: Sql, later: bool

@@ -121,6 +121,23 @@ async def test_two_exchanges_make_a_title(driver: TurnDriver, store: Store) -> N
     assert request.max_tokens < 100
 
 
+async def test_work_due_in_an_older_backup_is_done_after_a_restore(driver: TurnDriver, store: Store, sql: Sql) -> None:
+    await talk(driver, 6)
+    owed = "select kind, key, payload from job where kind in ('summary', 'title') order by kind"
+    before = await sql(owed)
+    assert [row[0] for row in before] == ["summary", "title"]
+    await sql(
+        "insert into summary_due (thread_id, session_id, context_from, through_message_id) select s.thread_id, s.id,"
+        " (j.payload ->> 'context_from')::bigint, j.key::bigint from job j, session s where j.kind = 'summary'"
+    )
+    await sql("insert into title_due (session_id, bot_id) select id, %s from session", BOT.id)
+    await sql("delete from job")
+    await sql("select restore_queue()")
+    assert await sql(owed) == before
+    assert await title_due(titler(store)) == 1
+    assert len(await claim_summaries(store, 2)) == 1
+
+
 async def test_topics_are_made_with_the_title_also_for_a_persons_own_title(
     driver: TurnDriver, store: Store, sql: Sql
 ) -> None:
