@@ -24,6 +24,7 @@ from relay.surfaces.telegram.parsing.contents import (
     text_in,
 )
 from relay.surfaces.telegram.parsing.links import Entity
+from relay.surfaces.telegram.parsing.rich_messages import replace_rich_text
 
 RawUpdate = Mapping[str, Any]
 """An update as Telegram sends it, and as it is stored."""
@@ -229,4 +230,5 @@ _UPDATE = TypeAdapter(Update)
 
 def decode_update(raw: RawUpdate) -> Update:
     """Decodes an update. Raises `ValueError` if it is invalid."""
+    raw = {**raw, **{kind: replace_rich_text(raw[kind]) for kind in ("message", "edited_message") if kind in raw}}
     return _UPDATE.validate_python({**raw, "raw": raw})
