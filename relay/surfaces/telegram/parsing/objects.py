@@ -65,6 +65,8 @@ class Chat:
     first_name: Text = ""
     last_name: Text = ""
     is_forum: Flag = False
+    is_direct_messages: Flag = False
+    """It holds the private conversations of a channel with all who write to it."""
 
     @property
     def private(self) -> bool:
