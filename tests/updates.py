@@ -47,6 +47,7 @@ carried = st.sampled_from(
         {"poll": {"id": "1", "question": "Tea?", "options": [{"text": "yes", "voter_count": 1}], "type": "quiz"}},
         {"dice": {"emoji": "🎰", "value": 64}}, {"game": {"title": "Snake", "description": "eat", "photo": [FILE]}},
         {"checklist": {"title": "Trip", "tasks": [{"id": 1, "text": "Pack"}]}},
+        {"rich_message": {"blocks": [{"type": "paragraph", "text": ["Tea ", {"type": "bold", "text": "?"}]}]}},
         {"story": {"chat": {"id": 9, "type": "private"}, "id": 3}}, {"paid_media": {"star_count": 5, "paid_media": []}},
         {"gift": {"gift": {"sticker": FILE, "star_count": 15}}}, {"giveaway": {"winner_count": 5}},
         {"users_shared": {"request_id": 1, "users": [{"user_id": 5}]}}, {"chat_shared": {"chat_id": 5}},

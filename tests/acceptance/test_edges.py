@@ -49,3 +49,31 @@ async def test_an_update_that_cannot_be_stored_blocks_nobody(shared_relay: Share
     await shared_relay.answered(other, await shared_relay.asked(other))
     await shared_relay.answered(chat, await shared_relay.asked(chat))
     assert "database" not in "".join(shared_relay.said(chat) + shared_relay.said(other))
+
+
+async def test_pasted_headings_and_lists_and_a_rich_post_replied_to_are_read(shared_relay: SharedRelay) -> None:
+    """Telegram sends these as blocks, without any text."""
+    tg, chat, (word, more) = shared_relay.tg, shared_relay.guest(), (shared_relay.word(), shared_relay.word())
+    link = {"type": "url", "text": "the dose", "url": "https://example.org/dose"}
+    heading = {"type": "heading", "size": 1, "text": [{"type": "bold", "text": "Magnesium"}, f" {word}"]}
+    item = {"label": "1.", "blocks": [{"type": "paragraph", "text": ["Read ", link]}]}
+    said = await tg.say(chat, None, rich_message={"blocks": [heading, {"type": "list", "items": [item]}]})
+    await shared_relay.answered(chat, word)
+    pasted = f"Magnesium {word}\n1. Read the dose (https://example.org/dose)"
+    assert pasted in shared_relay.model.last.last_text
+    tg.change(said, {"rich_message": {"blocks": [heading]}})
+    tg.queue.add("edited_message", said.raw)
+    await tg.wait_for(lambda: any("✎ Answer again" in one.buttons for one in shared_relay.replies(chat)))
+    await tg.say(chat, None, f"shorter, please {more}", reply_to=said)
+    await shared_relay.answered(chat, more)
+    assert f"Magnesium {word}" in shared_relay.model.last.last_text
+
+
+async def test_in_a_group_a_rich_message_that_mentions_the_bot_is_answered(shared_relay: SharedRelay) -> None:
+    tg, room, (word, other) = shared_relay.tg, shared_relay.room(), (shared_relay.word(), shared_relay.word())
+    tg.add_member(room, tg.user(77_301, "Sam"))
+    mention = {"type": "mention", "text": f"@{tg.bot.username}", "username": tg.bot.username}
+    for words in ([other], [mention, f" sum up {word}"]):
+        await tg.say(room, None, rich_message={"blocks": [{"type": "paragraph", "text": words}]})
+    await shared_relay.answered(room, word)
+    assert shared_relay.times(room, other) == 0

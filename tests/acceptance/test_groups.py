@@ -10,6 +10,8 @@ from tests.acceptance.harness import OWNER
 from tests.acceptance.shared_bot import SESSION, SharedBot
 from tests.pictures import picture
 from tests.standins.anthropic import tool
+from tests.standins.anthropic.directives import long_text
+from tests.standins.telegram import StoredMessage
 
 pytestmark = SESSION
 
@@ -251,3 +253,26 @@ async def test_albums_of_two_people_and_long_texts_arrive_whole_in_a_group(bot: 
         last = await bot.tg.say(group, ada, text[4096:])
         await bot.tg.wait_reply(group, last)
         assert text in bot.model.last.last_text
+
+
+async def test_all_of_a_long_answer_is_among_the_comments_on_a_channels_post(bot: SharedBot) -> None:
+    """Comments are a chain of replies: whoever reads them sees nothing else."""
+    (ada, _), (ben, _) = bot.person("Ada"), bot.person("Ben")
+    group, news = bot.group(ada, ben), {"id": -1_009_000_000_002, "type": "channel", "title": "News"}
+    telegram = bot.tg.user(777_000, "Telegram")
+    post = await bot.tg.say(group, telegram, "a post", sender_chat=news, is_automatic_forward=True)
+    code = "```python\n" + "print('a line of code')\n" * 600 + "```"
+    await bot.ask(group, ada, f"@{bot.tg.bot.username} explain", f"{long_text(9000)}\n\n{code}", reply_to=post)
+
+    def said() -> list[StoredMessage]:
+        return [one for one in bot.tg.messages(group) if one.from_bot]
+
+    await bot.tg.wait_for(lambda: "document" in said()[-1].raw)
+    first = len(said())
+    assert first > 2
+    assert {one.raw.get("message_thread_id") for one in said()} == {post.message_id}
+    # Outside of a chain, only the first message replies.
+    await bot.ask(group, ben, f"@{bot.tg.bot.username} once more", long_text(9000))
+    await bot.tg.wait_for(lambda: said()[-1].buttons)
+    more = [bool(one.reply_to) for one in said()[first:]]
+    assert more == [True] + [False] * (len(more) - 1)

@@ -48,6 +48,8 @@ def carriers(mallory: User) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "a forward of somebody who hides", {"text": EVIL, "forward_from": SHORT}
     channel = {"type": "channel", "chat": {"id": -9, "type": "channel", "title": SHORT}, "message_id": 1, "date": 1}
     yield "a channel's forward", {"text": EVIL, "forward_from": channel}
+    details = {"type": "details", "summary": SHORT, "blocks": [{"type": "paragraph", "text": [EVIL]}]}
+    yield "a rich post of a channel", {"rich_message": {"blocks": [details]}, "forward_from": channel}
     yield "a caption", {"text": EVIL, "photo": True}
     yield "a file", {"document": Upload(text, "bill.txt", "text/plain")}
     yield "a file's name", {"document": Upload(b"words", f"{EVIL[:60]}.txt", "text/plain")}

@@ -91,6 +91,31 @@ async def test_after_a_failed_draft_the_chat_gets_no_more_drafts(bot: SharedBot)
     assert len(bot.tg.calls("sendMessageDraft", dm.id)) == 1
 
 
+async def test_answers_stream_again_after_a_topic_is_deleted_or_the_bot_blocked_in_mid_answer(bot: SharedBot) -> None:
+    ada, dm = bot.person()
+    topic = bot.tg.topic(dm, "Ideas", ada)
+
+    def drafts(ok: bool = True) -> int:
+        return sum(one.ok == ok for one in bot.tg.calls("sendMessageDraft", dm.id))
+
+    async def stream(text: str, where: int | None = None) -> None:
+        shown = drafts()
+        bot.says(text, Reply(WORDS * 4, spread=2))
+        await bot.tg.say(dm, ada, text, topic=where)
+        await bot.tg.wait_for(lambda: drafts() > shown)
+
+    await stream("in a topic", topic)
+    bot.tg.delete_topic(dm, topic)
+    await bot.tg.wait_for(lambda: drafts(ok=False) == 1)
+    await bot.tg.wait_for(lambda: any(one.from_bot for one in bot.tg.messages(dm)))
+    await stream("outside of it")
+    bot.tg.block(ada)
+    await bot.tg.wait_for(lambda: drafts(ok=False) == 2)
+    await bot.tg.wait_for(lambda: not bot.tg.calls("sendMessage", dm.id)[-1].ok)
+    bot.tg.unblock(ada)
+    await stream("back again")
+
+
 async def test_a_group_answer_streams_by_edits_at_a_limited_rate(bot: SharedBot) -> None:
     ada, _ = bot.person()
     forum = bot.forum(ada)

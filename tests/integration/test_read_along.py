@@ -77,12 +77,13 @@ async def test_private_memory_is_not_used_for_someone_else_left_in_the_group(
     assert all(SECRET not in prompt for prompt in asked.prompts)
 
 
-@pytest.mark.parametrize("how", ["comment", "public", "no administrator"])
+@pytest.mark.parametrize("how", ["comment", "public", "community", "no administrator"])
 async def test_a_group_that_others_could_read_uses_no_private_memory(
     relay: Inside, asked: PromptRecorder, how: str
 ) -> None:
     kitchen = room(relay, bot_status="member" if how == "no administrator" else "administrator")
     kitchen.username = "kitchen" if how == "public" else None
+    kitchen.community = {"id": 7, "name": "Village"} if how == "community" else None
     if how == "comment":
         kitchen.members[BEN] = kitchen.members.pop(ADA)
         kitchen.linked_chat_id = -1009999

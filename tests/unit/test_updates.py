@@ -33,6 +33,7 @@ def message(text: str | None = "hello", chat: str = "private", user: int = ADA, 
 
 
 PRIVATE = {"id": ADA, "type": "private"}
+TO_CHANNEL = {"id": -1009, "type": "supergroup", "title": "News", "is_direct_messages": True}
 
 
 def added(status: str, by: int = ADA) -> Json:
@@ -133,6 +134,7 @@ OURS = {"message_id": 4, "from": {"id": BOT.id, "is_bot": True}, "text": "said"}
         (message(None, "supergroup", photo=[{}], media_group_id="7"), "turn", "turn"),
         (message(None, "supergroup", photo=[{}]), "overheard", "turn"),
         (message("hello @relay_bot", "supergroup", user=STRANGER), "strange", "strange"),
+        (message("hello @relay_bot", chat="supergroup") | {"chat": TO_CHANNEL}, "ignored", "ignored"),
     ],
 )
 def test_group_messages_are_sorted_by_kind(body: Json, shut: str, opened: str) -> None:

@@ -109,6 +109,8 @@ def get_chat(world: World, params: Json, files: Files) -> Json:
         result["permissions"] = {"can_send_messages": not chat.muted}
     if chat.linked_chat_id:
         result["linked_chat_id"] = chat.linked_chat_id
+    if chat.community:
+        result["community"] = chat.community
     if chat.description:
         result["description"] = chat.description
     if chat.pinned:

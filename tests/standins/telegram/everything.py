@@ -107,6 +107,7 @@ def contents(word: str, who: Json, now: int) -> Iterator[Json]:
     yield {"dice": {"emoji": "🎲", "value": 3}}
     yield {"game": {"title": word, "description": f"{word} game", "photo": []}}
     yield {"checklist": {"title": f"{word} list", "tasks": [{"id": 1, "text": word}]}}
+    yield {"rich_message": {"blocks": [{"type": "paragraph", "text": [{"type": "bold", "text": word}]}]}}
     yield {"story": {"id": 1, "chat": {"id": 5, "type": "private", "first_name": word}}}
     yield {
         "invoice": {"title": word, "description": word, "start_parameter": word, "currency": "XTR", "total_amount": 1}

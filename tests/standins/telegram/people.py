@@ -12,7 +12,7 @@ from tests.standins.telegram.world import World, number, present
 
 CONTENT = (
     "photo", "document", "voice", "audio", "video", "video_note", "animation", "sticker", "location", "venue",
-    "contact", "poll", "dice", "checklist", "game", "story", "giveaway", "paid_media", "invoice",
+    "contact", "poll", "dice", "checklist", "game", "story", "giveaway", "paid_media", "invoice", "rich_message",
 )  # fmt: skip
 """Fields that make a message without text a person's message. All others are service messages."""
 

@@ -88,6 +88,8 @@ class Chat:
     """Only administrators may write."""
     linked_chat_id: int | None = None
     """The channel of a discussion group. Commenters needn't be members."""
+    community: Json | None = None
+    """The community of a group. Its members can read the group without joining it."""
 
     @property
     def private(self) -> bool:

@@ -60,13 +60,15 @@ class ChatInfo:
     username: str = ""
     active_usernames: tuple[str, ...] = ()
     linked_chat_id: int = 0
+    community: Any = None
+    """The community that the group belongs to."""
     is_forum: bool = False
     permissions: ChatPermissions = ChatPermissions()
 
     @property
     def open(self) -> bool:
-        """Whether others can find the chat, or comment in it from outside."""
-        return bool(self.username or self.active_usernames or self.linked_chat_id)
+        """Whether others can find the chat, or read it or comment in it from outside."""
+        return bool(self.username or self.active_usernames or self.linked_chat_id) or self.community is not None
 
 
 @frozen

@@ -35,8 +35,9 @@ async def is_alone_with(ask: Ask, bot_id: int, chat_id: int, user_id: int) -> bo
     """Whether a group has this person, the bot, and nobody else who could read it. Raises `MessengerError`.
 
     Two members are not enough: the person may have left, or may comment from outside in the discussion group of a
-    channel. A public group counts as shared. So does one where the bot is not an administrator: what Telegram says of
-    other members is only guaranteed to administrators (https://core.telegram.org/bots/api#getchatmember).
+    channel. A public group counts as shared, and so does one in a community, whose members can read it. So does one
+    where the bot is not an administrator: what Telegram says of other members is only guaranteed to administrators
+    (https://core.telegram.org/bots/api#getchatmember).
     """
     if int(await ask("getChatMemberCount", chat_id=chat_id)) != ALONE:
         return False

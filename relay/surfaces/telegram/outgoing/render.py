@@ -61,7 +61,7 @@ def two_parts(answer: Answer, place: Place, turn_id: int, footer: str, tools: st
     """Returns the parts of two answers in separate messages, with the choice under the second."""
     one, other = (answer.text, answer.other) if answer.order == "ab" else (answer.other, answer.text)
     first = message_parts(f"**A**\n\n{one}", place, silent=not answer.choices.sound)
-    rows, below = [choice_row(turn_id)], replace(place, reply_to=None)
+    rows, below = [choice_row(turn_id)], place if place.chained else replace(place, reply_to=None)
     second = message_parts(f"**B**\n\n{other}", below, rows, footer, tools, silent=True)
     first = [replace(part, second=answer.order != "ab") for part in first]
     return [*first, *(replace(part, seq=len(first) + part.seq, second=answer.order == "ab") for part in second)]
@@ -118,24 +118,22 @@ def message_parts(
         request = text_request(place, message)
         if silent or seq > 1:
             request["disable_notification"] = True
-        if seq == 1:
-            request |= place.reply()
+        request |= place.reply(seq)
         if buttons and seq == len(formatted):
             request["reply_markup"] = inline_keyboard(buttons)
         parts.append(Part(seq, place.chat_id, request))
     if file:
         parts = with_files(parts, [file], place)
-        if not formatted:
-            parts[0].request.update(place.reply())
-            if buttons:
-                parts[0].request["reply_markup"] = inline_keyboard(buttons)
+        if not formatted and buttons:
+            parts[0].request["reply_markup"] = inline_keyboard(buttons)
     return parts
 
 
 def with_files(parts: list[Part], files: Sequence[File | Export], place: Place) -> list[Part]:
     """Appends files, each as a separate part."""
     return parts + [
-        Part(seq, place.chat_id, file_request(file, place)) for seq, file in enumerate(files, len(parts) + 1)
+        Part(seq, place.chat_id, file_request(file, place) | place.reply(seq))
+        for seq, file in enumerate(files, len(parts) + 1)
     ]
 
 
@@ -144,9 +142,8 @@ def with_voice(parts: list[Part], markdown: str, place: Place) -> list[Part]:
     request = voice_request(markdown, place)
     if request is None:
         return parts
-    if not parts:
-        request |= place.reply()
-    return [*parts, Part(len(parts) + 1, place.chat_id, request)]
+    seq = len(parts) + 1
+    return [*parts, Part(seq, place.chat_id, request | place.reply(seq))]
 
 
 def answer_buttons(answer: Answer, turn_id: int) -> list[list[Button]]:

@@ -35,12 +35,17 @@ def silent_line(text: str) -> Request:
     return {"text": text, "link_preview_options": {"is_disabled": True}, "disable_notification": True}
 
 
+def is_topic_gone(reason: str) -> bool:
+    """Tests whether Telegram refused a request because its topic is closed or deleted."""
+    return any(words in reason.lower() for words in TOPIC_GONE)
+
+
 def plainer(request: Request, reason: str) -> Request | None:
     """Returns a simpler form of a refused request; None if nothing more can be left out.
 
     A message for a topic never leaves it, except in a private chat, which nobody else can read.
     """
-    if any(words in reason.lower() for words in TOPIC_GONE):
+    if is_topic_gone(reason):
         if request["chat_id"] < 0 or "message_thread_id" not in request:
             return None
         return {key: value for key, value in request.items() if key != "message_thread_id"}

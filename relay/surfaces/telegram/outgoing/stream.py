@@ -9,7 +9,14 @@ from dataclasses import replace
 
 import structlog
 
-from relay.core.errors import MessengerRefused, MessengerThrottled, MessengerUnavailable, RelayError, TokenRefused
+from relay.core.errors import (
+    ChatGone,
+    MessengerRefused,
+    MessengerThrottled,
+    MessengerUnavailable,
+    RelayError,
+    TokenRefused,
+)
 from relay.core.frozen import frozen
 from relay.core.ports import Messenger
 from relay.core.tasks import wait_for
@@ -19,7 +26,7 @@ from relay.memory.store import Store
 from relay.surfaces.telegram.formatting.format import Formatted, format_preview, run_formatting
 from relay.surfaces.telegram.outgoing import chat_action
 from relay.surfaces.telegram.outgoing.delivery import OVERHEARD, allow_everywhere
-from relay.surfaces.telegram.outgoing.requests import text_request
+from relay.surfaces.telegram.outgoing.requests import is_topic_gone, text_request
 from relay.surfaces.telegram.parsing.place import Place
 
 log = structlog.get_logger()
@@ -121,7 +128,8 @@ class Preview:
                 if not self._place.private:
                     return
                 if isinstance(error, MessengerRefused | TokenRefused):
-                    self._limits.no_drafts.add(self._place.chat_id)
+                    if not (isinstance(error, ChatGone) or is_topic_gone(str(error))):
+                        self._limits.no_drafts.add(self._place.chat_id)
                     return
             if not await wait_for(self._news, DRAFT_LASTS):
                 self._shown = "" if self._place.private else self._shown

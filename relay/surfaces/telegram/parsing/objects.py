@@ -24,6 +24,7 @@ from relay.surfaces.telegram.parsing.contents import (
     text_in,
 )
 from relay.surfaces.telegram.parsing.links import Entity
+from relay.surfaces.telegram.parsing.rich_messages import replace_rich_text
 
 RawUpdate = Mapping[str, Any]
 """An update as Telegram sends it, and as it is stored."""
@@ -64,6 +65,8 @@ class Chat:
     first_name: Text = ""
     last_name: Text = ""
     is_forum: Flag = False
+    is_direct_messages: Flag = False
+    """It holds the private conversations of a channel with all who write to it."""
 
     @property
     def private(self) -> bool:
@@ -229,4 +232,5 @@ _UPDATE = TypeAdapter(Update)
 
 def decode_update(raw: RawUpdate) -> Update:
     """Decodes an update. Raises `ValueError` if it is invalid."""
+    raw = {**raw, **{kind: replace_rich_text(raw[kind]) for kind in ("message", "edited_message") if kind in raw}}
     return _UPDATE.validate_python({**raw, "raw": raw})

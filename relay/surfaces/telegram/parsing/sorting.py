@@ -150,7 +150,7 @@ def strip_words(message: Message) -> dict[str, object]:
 def kind_of(update: Update, user_id: int, bot: Bot, group_open: bool) -> str:
     """Returns the kind of an update whose sender may use the bot: see `InboxRow.kind`."""
     chat, message = chat_of(update), message_of(update)
-    if not user_id or chat.type not in ("private", "group", "supergroup"):
+    if not user_id or chat.type not in ("private", "group", "supergroup") or chat.is_direct_messages:
         return "ignored"
     if update.stopped_message_generation:
         return "control"

@@ -23,7 +23,7 @@ from relay.surfaces.chat.reminders.made import told_rows
 from relay.surfaces.chat.soul.growth import idea_rows
 from relay.surfaces.telegram.outgoing.insist import call_until_answered
 from relay.surfaces.telegram.outgoing.render import message_parts
-from relay.surfaces.telegram.outgoing.requests import TOPIC_GONE
+from relay.surfaces.telegram.outgoing.requests import is_topic_gone
 from relay.surfaces.telegram.parsing.objects import Chat
 from relay.surfaces.telegram.parsing.place import Place
 from relay.surfaces.telegram.turns.announcements import announce, correct
@@ -45,7 +45,7 @@ async def describe_undelivered(services: Services, turn: ClaimedTurn, reason: st
     what = f"was answered, but Telegram refused part of it: {reason}"
     notes = await describe_trouble(services, turn, UNDELIVERED, what)
     chat = lane_of(turn)[0] if notes else Chat()
-    if chat.private or not any(words in reason.lower() for words in TOPIC_GONE):
+    if chat.private or not is_topic_gone(reason):
         return notes
     where = f"“{escape_markdown(chat.title)}”" if chat.title else "the group"
     text, user_id = TOPIC_REFUSED.format(where), turn.user_id
