@@ -79,7 +79,7 @@ async def test_selected_rows_that_have_gone_are_not_counted_and_the_tools_stay_i
         await expect(page.get_by_role("toolbar")).to_be_in_viewport(ratio=1)
         await expect(page.get_by_role("searchbox")).not_to_be_in_viewport()
         await page.get_by_role("button", name="Forget", exact=True).click()
-        await expect(page.get_by_text("Forgotten. Undo works for ten minutes.")).to_be_visible()
+        await expect(page.get_by_text("Forgotten. Undo works for ten minutes.")).to_be_in_viewport(ratio=1)
         assert [body for what, _, body in api.calls if what == "POST /memories/forget"] == [{"ids": ["3"]}]
         assert here.trouble == []
 
