@@ -395,7 +395,7 @@ async def test_an_answer_shows_its_formulas_as_such_and_is_copied_as_it_was_said
     message = {"messageUuid": "m2", "role": "assistant", "name": None, "text": said, "at": AT, "untrusted": False}
     api.answers = {
         "GET /memory/sessions/1/messages": [(200, {"messages": [message], "total": 1, "next": None})],
-        "GET /memory/sessions/1/keepits": [(200, {"markers": [], "total": 0, "next": None})],
+        "GET /memory/sessions/1": [(200, {"title": None, "keepitMarkers": []})],
     }
     async with opened(browser, origin, api, "#/sessions/1/original?link=once", ready=".said", size=PHONE) as here:
         words = here.page.locator(".words")
@@ -419,7 +419,7 @@ async def test_an_answer_shows_its_code_and_tables_and_is_copied_as_it_was_said(
     message = {"messageUuid": "m2", "role": "assistant", "name": None, "text": said, "at": AT, "untrusted": False}
     api.answers = {
         "GET /memory/sessions/1/messages": [(200, {"messages": [message], "total": 1, "next": None})],
-        "GET /memory/sessions/1/keepits": [(200, {"markers": [marker], "total": 1, "next": None})],
+        "GET /memory/sessions/1": [(200, {"title": "Loads", "keepitMarkers": [marker]})],
     }
     async with opened(browser, origin, api, "#/sessions/1/original?link=once", ready=".said", size=PHONE) as here:
         words = here.page.locator(".words")
