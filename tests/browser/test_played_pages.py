@@ -531,6 +531,37 @@ async def test_a_passage_that_is_found_shows_no_signs_of_bold_words(
         await expect(title.locator("mark")).to_have_text("Azores")
 
 
+LEFT = """(one, words) => {
+  for (const all = document.createTreeWalker(one, NodeFilter.SHOW_TEXT); all.nextNode(); ) {
+    const at = all.currentNode.data.indexOf(words);
+    if (at < 0) continue;
+    const range = document.createRange();
+    range.setStart(all.currentNode, at);
+    range.setEnd(all.currentNode, at + words.length);
+    return range.getBoundingClientRect().left;
+  }
+}"""
+"""Where words of an element begin."""
+
+
+async def test_what_follows_a_name_from_right_to_left_stays_behind_it(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    remember(api, 1)
+    said = {"role": "user", "name": "عائشة", "text": "I like tea", "at": AT}
+    project = {"projectId": "p1", "displayName": "عائلة", "space": "group", "sessions": 3}
+    api.answers |= {
+        "GET /memories/1/source": [(200, {"source": {"at": AT, "said": said}})],
+        "GET /memory/projects": [(200, {"projects": [project]})],
+        "GET /memory/projects/p1/sessions": [(200, {"sessions": [], "total": 0, "next": None})],
+    }
+    async with opened(browser, origin, api, "#/memory/1?link=once", ready="figcaption") as here:
+        caption = here.page.locator("figcaption")
+        assert await caption.evaluate(LEFT, "عائشة") < await caption.evaluate(LEFT, "1 May")
+        await here.go("/sessions")
+        await expect(here.page.locator("option")).to_have_text("\u2068عائلة\u2069 · 3 sessions · group")
+
+
 async def test_what_is_typed_is_there_when_one_comes_back(browser: Browser, origin: str, api: PlayedApi) -> None:
     remember(api, 1, 2)
     liked = {"rows": [], "on": True, "waiting": 0, "waits": [], "pausedUntil": None, "here": "use"}

@@ -117,7 +117,7 @@ function address({ posted }) {
   return posted?.messageId && chat.startsWith("-100") ? `https://t.me/c/${chat.slice(4)}/${posted.messageId}` : "";
 }
 
-const Quoted = ({ who, said }) => html`<figure style=${{ margin: 0 }}><figcaption class="muted small">${who}, ${moment(said.at)}</figcaption>
+const Quoted = ({ who, said }) => html`<figure style=${{ margin: 0 }}><figcaption class="muted small"><bdi>${who}</bdi>, ${moment(said.at)}</figcaption>
   <blockquote class="quote"><${Said} text=${said.text.length > 700 ? `${said.text.slice(0, 700)}…` : said.text || "(no text)"} /></blockquote></figure>`;
 
 function Past({ past, memory, yours, reload }) {

@@ -24,7 +24,7 @@ const change = async (one, fields, then, words) => {
 };
 
 const edit = (one, then) => ask({
-  id: one.id, title: "Change the reminder", label: "Another time, another text, or both", hint: "friday 9:00 · friday 9:00 bins · bins out, both", value: one.text,
+  id: one.id, title: "Change the reminder", label: "Another time, another text, or both", hint: "friday 9:00 · bins out · friday 9:00 bins out", value: one.text,
   save: (text) => text === one.text || change(one, { text }, then, "Changed."),
 });
 

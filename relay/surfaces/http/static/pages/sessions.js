@@ -25,7 +25,8 @@ export default function Sessions({ query, me }) {
   </>`;
 }
 
-const labelOf = (one) => `${one.displayName} · ${plural(one.sessions, "session")}${one.space === "group" ? " · group" : ""}`;
+// The name is set apart: after an Arabic one, the number would be to its left.
+const labelOf = (one) => `\u2068${one.displayName}\u2069 · ${plural(one.sessions, "session")}${one.space === "group" ? " · group" : ""}`;
 
 function Timeline({ project, may }) {
   const list = useList(`/memory/projects/${project.projectId}/sessions`, "sessions", {}, { id: "sessionId" });
