@@ -34,7 +34,7 @@ function All({ query, me }) {
     if (!(await confirm({ title: "Delete this memory?", text: one.content.slice(0, 100), action: "Delete", danger: true }))) return;
     await remove(`/memories/${one.id}`);
     list.drop(one.id);
-    toast("Deleted.", { action: "Undo", run: list.reload });
+    toast("Deleted.", { undo: list.reload });
   };
   const edit = (one) => ask({
     title: "Edit", label: "Memory", value: one.content, multiline: true,

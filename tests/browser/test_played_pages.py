@@ -84,6 +84,33 @@ async def test_selected_rows_that_have_gone_are_not_counted_and_the_tools_stay_i
         assert here.trouble == []
 
 
+async def test_what_was_remembered_or_changed_is_undone_with_one_tap(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    remember(api, 1)
+    made = {"memory": known(1), "changed": {"changes": [{"id": "c8", "status": "applied"}]}}
+    api.answers |= {
+        "POST /memories": [(201, made)], "PATCH /memories/1": [(200, made)], "POST /changes/c8/undo": [DONE]
+    }  # fmt: skip
+    async with opened(browser, origin, api, "#/memory?link=once", ready=".row") as here:
+        page = here.page
+        await page.get_by_role("button", name="Remember", exact=True).click()
+        await page.get_by_label("In your own words").fill("Fact 1")
+        await page.get_by_role("dialog").get_by_role("button", name="Remember", exact=True).click()
+        for number, words in enumerate(("Remembered.", "Pinned:", "Pinned:"), 1):
+            toast = page.locator(".toast", has_text=words)
+            await toast.get_by_role("button", name="Undo").click()
+            await expect(page.get_by_text("Undone.")).to_have_count(number)
+            assert len(api.called("POST /changes/c8/undo")) == number
+            if number == 1:
+                await page.get_by_role("button", name="Actions").click()
+                await page.get_by_role("menuitem", name="Pin", exact=True).click()
+            elif number == 2:
+                await here.go("/memory/1", ".words")
+                await page.get_by_role("button", name="Pin", exact=True).click()
+        assert here.trouble == []
+
+
 @pytest.mark.parametrize("size", [(820, 1180), DESKTOP])
 async def test_all_filters_can_be_seen_where_there_may_be_a_mouse(
     browser: Browser, origin: str, api: PlayedApi, size: tuple[int, int]

@@ -62,7 +62,7 @@ function Editor({ sessionId, projectId, messageUuid, passage, weight: before, ma
       const { markerId } = await post(path, { messageUuid, text: marker.content, weight: before });
       if (route.path === `/sessions/${sessionId}/markers`) navigate(`${route.path}/${markerId}`);
     };
-    toast("Removed.", { action: "Undo", run: undo });
+    toast("Removed.", { undo });
     leave();
   };
   const said = message.data?.text || "";

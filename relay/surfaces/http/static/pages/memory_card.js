@@ -7,7 +7,7 @@ import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link } from "../kit/router.js";
 import { ask, Badge, Button, Card, Empty, Facts, Icon, List, Loaded, Notice, Page, Row, toast } from "../kit/ui.js";
 import { Said } from "../parts/text.js";
-import { decide, Forgotten, noteForgotten, What } from "./memory_changes.js";
+import { decide, Forgotten, noteForgotten, undoing, What } from "./memory_changes.js";
 
 const STATES = {
   pending: "This waits for you. I'm not using it yet.",
@@ -53,8 +53,9 @@ export function actionsOf(memory, change, forget) {
 function Shown({ memory, yours, editable, past, reload, set }) {
   const path = `/memories/${memory.id}`;
   const change = async (fields, words) => {
-    set((await patch(path, fields)).memory);
-    toast(words);
+    const { memory, changed } = await patch(path, fields);
+    set(memory);
+    toast(words, undoing(changed, reload));
   };
   const forget = async () => {
     noteForgotten((await remove(path)).changed);

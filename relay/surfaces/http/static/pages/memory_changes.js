@@ -65,6 +65,9 @@ export async function decide(change, decision) {
   toast({ undo: "Undone.", keep: "Kept.", discard: "Discarded." }[decision]);
 }
 
+/** The action of a toast that takes a change back. */
+export const undoing = ({ changes: [change] }, then) => change && { undo: () => decide(change, "undo").then(then) };
+
 /** Decides about many changes. Returns how many were decided. */
 async function decideAll(all, decision) {
   let decided = 0;

@@ -27,7 +27,7 @@ export default function Preferences({ params }) {
 async function forget(row, then) {
   const { forgotten } = await remove(`/preferences/${row.id}`);
   const decisions = forgotten.map((one) => one.decisionId);
-  toast(`Forgotten: ${row.pattern}`, { action: "Undo", run: async () => { await post("/preferences/restore", { decisions }); then(); } });
+  toast(`Forgotten: ${row.pattern}`, { undo: async () => { await post("/preferences/restore", { decisions }); then(); } });
   then();
 }
 

@@ -13,7 +13,7 @@ const HINT = "For example: tomorrow 9:00 call the dentist · every monday 8:00 b
 
 async function drop(one, then) {
   await remove(`/reminders/${one.id}`);
-  toast(`Deleted: ${one.text}`, { action: "Undo", run: async () => { await patch(`/reminders/${one.id}`, { deleted: false }); then(); } });
+  toast(`Deleted: ${one.text}`, { undo: async () => { await patch(`/reminders/${one.id}`, { deleted: false }); then(); } });
   then();
 }
 
@@ -69,7 +69,7 @@ function New({ then }) {
     try {
       const made = await send(() => post("/reminders", typed), { text: "" });
       setError("");
-      toast(`I'll remind you ${moment(made.nextAt)}: ${made.text}`, { action: "Undo", run: async () => { await remove(`/reminders/${made.id}`); then(); } });
+      toast(`I'll remind you ${moment(made.nextAt)}: ${made.text}`, { undo: async () => { await remove(`/reminders/${made.id}`); then(); } });
       then();
     } catch (problem) {
       if (problem.status !== 422) throw problem;
@@ -100,7 +100,7 @@ function Intents() {
       await patch(`/reminders/intents/${one.id}`, { deleted: false });
       found.reload();
     };
-    toast(`Deleted: ${one.text}`, { action: "Undo", run: undo });
+    toast(`Deleted: ${one.text}`, { undo });
     found.reload();
   };
   return html`<${Section} title="When you mention something" rows=${found.data.intents} row=${(one) => html`

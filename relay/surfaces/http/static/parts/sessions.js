@@ -88,7 +88,7 @@ export async function prune(sessionId, versions, asks, after) {
     await post("/memory/versions/restore", { sessionId, undo: done.undo });
     after();
   };
-  toast(`${size} pruned.`, { action: "Undo", run: undo });
+  toast(`${size} pruned.`, { undo });
   return true;
 }
 
