@@ -469,14 +469,17 @@ async def test_a_dialog_stays_when_what_one_before_it_saves_is_done(
         await expect(page.get_by_label("Memory")).to_have_value("Likes wheat")
 
 
-async def test_times_and_numbers_are_written_alike_in_every_browser(browser: Browser, origin: str, api: PlayedApi) -> None:
+async def test_times_and_numbers_are_written_alike_in_every_browser(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
     for locale in ("en-US", "de-DE", "ar-EG"):
         async with opened(browser, origin, api, locale=locale) as here:
             told = await here.page.evaluate(
                 """async () => {
                   const { ago, moment, number, time, weekday } = await import("/kit/format.js");
                   const [at, midnight] = ["2026-11-08T08:05:00Z", "2040-06-06T22:00:00Z"];
-                  return [time(at), moment(at), weekday(midnight), time(midnight), number(12345), ago(at, Date.parse(at) + 6e5)];
+                  const later = Date.parse(at) + 600_000;
+                  return [time(at), moment(at), weekday(midnight), time(midnight), number(12345), ago(at, later)];
                 }"""
             )
             assert told == ["9:05", "8 Nov 2026, 9:05", "Thu 7 Jun 2040", "0:00", "12,345", "10 minutes ago"]
