@@ -44,10 +44,9 @@ function Memories({ query, me }) {
   const add = () => ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, save });
   useShortcut("n", "Remember something", add);
   const known = looks ? counts.data : list.page;
-  const number = (what) => known?.[what];
   const all = known && known.facts + known.learnings;
-  const states = [["", "All", all], ["pinned", "Pinned", number("pinned")], ["unconfirmed", "Unconfirmed", number("unconfirmed")],
-    ["waiting", "Waiting", number("pending")], ["past", "Past", number("past")], ["changes", "Changes"]];
+  const states = [["", "All", all], ["pinned", "Pinned", known?.pinned], ["unconfirmed", "Unconfirmed", known?.unconfirmed],
+    ["waiting", "Waiting", known?.pending], ["past", "Past", known?.past], ["changes", "Changes"]];
   const tools = html`<${Search} label="Search memories" value=${q} onInput=${(words) => setQuery({ q: words })} />
     <${Chips} label="Which memories" value=${state} options=${q ? uncounted(states) : states} onChange=${(one) => setQuery({ state: one, kind: "" })} />`;
   return html`<${Page} title="Memory" text=${space ? "What I know in this group." : "What I know about you."} tools=${tools}

@@ -49,12 +49,12 @@ function Details({ why, reload }) {
   const left = leftOut(prompt);
   return html`
     <${Forgotten} then=${reload} />
-    ${why.tainted && html`<${Notice} tone="warn">What I learned there waits for your tap: ${prompt.taintedBy.map((one) => TAINTS[one]).filter(Boolean).join("; ") || "it contained other people's words"}.</>`}
+    ${why.tainted && html`<${Notice} tone="warn">Anything I learned there waits for your tap: ${prompt.taintedBy.map((one) => TAINTS[one]).filter(Boolean).join("; ") || "it contained other people's words"}.</>`}
     <${Card} title="What went in" text="Estimated tokens of each layer.">
       ${layers.map((name) => html`<${Meter} key=${name} label=${LAYERS[name]} value=${prompt.tokens[name]} max=${most} text=${tokens(prompt.tokens[name])} />`)}
       <${Facts} items=${[["Soul", `version ${prompt.soul}`], ["Recent messages", `${prompt.recentCount}${why.recentFrom ? `, since ${moment(why.recentFrom)}` : ""}`],
         ["Began with", why.composed], ["Pictures, documents", prompt.media && `${prompt.media.shown} shown, ${prompt.media.described} described`],
-        ["Tools", prompt.tools.join(", ")], ["Learning", { on: "at once", ask: "asks first", off: "off" }[prompt.learning]]]} />
+        ["Tools", prompt.tools.join(", ")], ["Learning", why.tainted ? "" : { on: "at once", ask: "asks first", off: "off" }[prompt.learning]]]} />
       ${why.persona && html`<blockquote class="quote" dir="auto">${why.persona}</blockquote>`}</>
     <${Card} title="Left out">${left.length ? html`<ul class="lines">${left.map((one) => html`<li key=${one}>${one}</li>`)}</ul>` : html`<p class="muted">Nothing; everything fit.</p>`}</>
     <${Memories} why=${why} reload=${reload} />
@@ -80,7 +80,7 @@ function Memories({ why, reload }) {
     reload();
   };
   const hidden = why.hidden > 0 && html`<p class="hint">And ${plural(why.hidden, "memory", "memories")} that somebody lent to the group.</p>`;
-  if (!why.memories.length) return hidden || null;
+  if (!why.memories.length) return hidden;
   return html`<${Section} title=${`Memories used (${why.memories.length})`} label="Memories used" rows=${why.memories} row=${(row) => html`
     <${Row} title=${row.content} href=${link(`/memory/${row.id}`)} meta=${[`#${row.number}`, why.space.kind === "group" && row.subject, row.lent && "yours, lent"]}
       badges=${html`<${Badge}>${row.kind}</>${SINCE[row.status] && html`<${Badge} tone="warn">${SINCE[row.status]}</>`}`}
