@@ -34,7 +34,7 @@ function All({ query, me }) {
     if (!(await confirm({ title: "Delete this memory?", text: one.content.slice(0, 100), action: "Delete", danger: true }))) return;
     await remove(`/memories/${one.id}`);
     list.drop(one.id);
-    toast("Deleted.", { action: "Undo", run: list.reload });
+    toast("Deleted.", { undo: list.reload });
   };
   const edit = (one) => ask({
     title: "Edit", label: "Memory", value: one.content, multiline: true,
@@ -71,7 +71,7 @@ function Parts({ me }) {
       <${Text} label="Name" value=${name} onInput=${setName} error=${name === "taken" ? "That name is taken." : ""} />
       <${Select} label="Level" value="light" onChange=${() => {}} options=${[["light", "Light"], ["strong", "Strong"]]} />
       <${Meter} label="Budget" value=${12_400} max=${16_000} text="12.4k of 16k" />
-      <${Table} label="Tiers" head=${["Part", "Ratio"]} rows=${[["First", 10], ["Second", 20]]} />
+      <${Table} label="Tiers" head=${["Part", "Ratio"]} rows=${[["First", 10], ["Second", 20]]} left=${1} />
       <div class="cluster">${["plain", "accent", "good", "warn", "bad"].map((tone) => html`<${Badge} key=${tone} tone=${tone}>${tone}</>`)}<${Icon} name="info" label="More about it" /></div>
     </>
     <${Card} title="Cost"><${Chart} label="Cost by day, in dollars" days=${DAYS} series=${COST} format=${money} /></>

@@ -469,16 +469,20 @@ async def test_a_dialog_stays_when_what_one_before_it_saves_is_done(
         await expect(page.get_by_label("Memory")).to_have_value("Likes wheat")
 
 
-async def test_hours_are_written_as_people_write_them(browser: Browser, origin: str, api: PlayedApi) -> None:
-    for locale, hour, at in (("en-US", "9:05 AM", "Nov 8, 2026, 9:05 AM"), ("en-GB", "09:05", "8 Nov 2026, 09:05")):
+async def test_times_and_numbers_are_written_alike_in_every_browser(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    for locale in ("en-US", "de-DE", "ar-EG"):
         async with opened(browser, origin, api, locale=locale) as here:
             told = await here.page.evaluate(
                 """async () => {
-                  const { moment, time } = await import("/kit/format.js");
-                  return [time, moment].map((write) => write("2026-11-08T08:05:00Z").replaceAll("\u202f", " "));
+                  const { ago, moment, number, time, weekday } = await import("/kit/format.js");
+                  const [at, midnight] = ["2026-11-08T08:05:00Z", "2040-06-06T22:00:00Z"];
+                  const later = Date.parse(at) + 600_000;
+                  return [time(at), moment(at), weekday(midnight), time(midnight), number(12345), ago(at, later)];
                 }"""
             )
-            assert told == [hour, at]
+            assert told == ["9:05", "8 Nov 2026, 9:05", "Thu 7 Jun 2040", "0:00", "12,345", "10 minutes ago"]
 
 
 async def test_days_are_counted_as_in_the_calendar(browser: Browser, origin: str, api: PlayedApi) -> None:

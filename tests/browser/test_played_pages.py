@@ -79,8 +79,35 @@ async def test_selected_rows_that_have_gone_are_not_counted_and_the_tools_stay_i
         await expect(page.get_by_role("toolbar")).to_be_in_viewport(ratio=1)
         await expect(page.get_by_role("searchbox")).not_to_be_in_viewport()
         await page.get_by_role("button", name="Forget", exact=True).click()
-        await expect(page.get_by_text("Forgotten. Undo works for ten minutes.")).to_be_visible()
+        await expect(page.get_by_text("Forgotten. Undo works for ten minutes.")).to_be_in_viewport(ratio=1)
         assert [body for what, _, body in api.calls if what == "POST /memories/forget"] == [{"ids": ["3"]}]
+        assert here.trouble == []
+
+
+async def test_what_was_remembered_or_changed_is_undone_with_one_tap(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    remember(api, 1)
+    made = {"memory": known(1), "changed": {"changes": [{"id": "c8", "status": "applied"}]}}
+    api.answers |= {
+        "POST /memories": [(201, made)], "PATCH /memories/1": [(200, made)], "POST /changes/c8/undo": [DONE]
+    }  # fmt: skip
+    async with opened(browser, origin, api, "#/memory?link=once", ready=".row") as here:
+        page = here.page
+        await page.get_by_role("button", name="Remember", exact=True).click()
+        await page.get_by_label("In your own words").fill("Fact 1")
+        await page.get_by_role("dialog").get_by_role("button", name="Remember", exact=True).click()
+        for number, words in enumerate(("Remembered.", "Pinned:", "Pinned:"), 1):
+            toast = page.locator(".toast", has_text=words)
+            await toast.get_by_role("button", name="Undo").click()
+            await expect(page.get_by_text("Undone.")).to_have_count(number)
+            assert len(api.called("POST /changes/c8/undo")) == number
+            if number == 1:
+                await page.get_by_role("button", name="Actions").click()
+                await page.get_by_role("menuitem", name="Pin", exact=True).click()
+            elif number == 2:
+                await here.go("/memory/1", ".words")
+                await page.get_by_role("button", name="Pin", exact=True).click()
         assert here.trouble == []
 
 
@@ -395,7 +422,7 @@ async def test_an_answer_shows_its_formulas_as_such_and_is_copied_as_it_was_said
     message = {"messageUuid": "m2", "role": "assistant", "name": None, "text": said, "at": AT, "untrusted": False}
     api.answers = {
         "GET /memory/sessions/1/messages": [(200, {"messages": [message], "total": 1, "next": None})],
-        "GET /memory/sessions/1/keepits": [(200, {"markers": [], "total": 0, "next": None})],
+        "GET /memory/sessions/1": [(200, {"title": None, "keepitMarkers": []})],
     }
     async with opened(browser, origin, api, "#/sessions/1/original?link=once", ready=".said", size=PHONE) as here:
         words = here.page.locator(".words")
@@ -419,7 +446,7 @@ async def test_an_answer_shows_its_code_and_tables_and_is_copied_as_it_was_said(
     message = {"messageUuid": "m2", "role": "assistant", "name": None, "text": said, "at": AT, "untrusted": False}
     api.answers = {
         "GET /memory/sessions/1/messages": [(200, {"messages": [message], "total": 1, "next": None})],
-        "GET /memory/sessions/1/keepits": [(200, {"markers": [marker], "total": 1, "next": None})],
+        "GET /memory/sessions/1": [(200, {"title": "Loads", "keepitMarkers": [marker]})],
     }
     async with opened(browser, origin, api, "#/sessions/1/original?link=once", ready=".said", size=PHONE) as here:
         words = here.page.locator(".words")
@@ -529,6 +556,37 @@ async def test_a_passage_that_is_found_shows_no_signs_of_bold_words(
             "… of Azores: nine isles, 2 * 3 km, f(*a, **b), all … of old fire and rain … 4* inn, f(*x …"
         )
         await expect(title.locator("mark")).to_have_text("Azores")
+
+
+LEFT = """(one, words) => {
+  for (const all = document.createTreeWalker(one, NodeFilter.SHOW_TEXT); all.nextNode(); ) {
+    const at = all.currentNode.data.indexOf(words);
+    if (at < 0) continue;
+    const range = document.createRange();
+    range.setStart(all.currentNode, at);
+    range.setEnd(all.currentNode, at + words.length);
+    return range.getBoundingClientRect().left;
+  }
+}"""
+"""Where words of an element begin."""
+
+
+async def test_what_follows_a_name_from_right_to_left_stays_behind_it(
+    browser: Browser, origin: str, api: PlayedApi
+) -> None:
+    remember(api, 1)
+    said = {"role": "user", "name": "عائشة", "text": "I like tea", "at": AT}
+    project = {"projectId": "p1", "displayName": "عائلة", "space": "group", "sessions": 3}
+    api.answers |= {
+        "GET /memories/1/source": [(200, {"source": {"at": AT, "said": said}})],
+        "GET /memory/projects": [(200, {"projects": [project]})],
+        "GET /memory/projects/p1/sessions": [(200, {"sessions": [], "total": 0, "next": None})],
+    }
+    async with opened(browser, origin, api, "#/memory/1?link=once", ready="figcaption") as here:
+        caption = here.page.locator("figcaption")
+        assert await caption.evaluate(LEFT, "عائشة") < await caption.evaluate(LEFT, "1 May")
+        await here.go("/sessions")
+        await expect(here.page.locator("option")).to_have_text("\u2068عائلة\u2069 · 3 sessions · group")
 
 
 async def test_what_is_typed_is_there_when_one_comes_back(browser: Browser, origin: str, api: PlayedApi) -> None:

@@ -8,7 +8,7 @@
 //   <${Meter} label="Budget" value=${3} max=${8} text="3 of 8" />
 //   <${Empty} icon="memory" title="Nothing yet" action=${html`…`}>What to do about it.</>
 //   <${Loaded} of=${fetched}>${(data) => html`…`}</>        skeleton, error with Retry, or the data of useFetch
-//   <${Table} label="Tiers" head=${["From", "Ratio"]} rows=${[[1, "10:1"]]} />      numbers are on the right
+//   <${Table} label="Tiers" head=${["Part", "Ratio"]} rows=${[["First", "10:1"]]} left=${1} />     the columns from that one on are numbers
 //   <${Notice} tone="warn">…</>
 
 import { html, useRef, useState } from "../lib/preact.js";
@@ -93,10 +93,10 @@ export function Loaded({ of, children, rows }) {
 export const Notice = ({ tone = "info", children, action }) =>
   html`<div class="notice ${tone}"><${Icon} name=${tone === "info" ? "info" : "warning"} /><div>${children}</div>${action}</div>`;
 
-export function Table({ label, head, rows }) {
-  const cell = (value, at) => html`<td key=${at} class=${typeof value === "number" ? "right" : ""}>${value}</td>`;
+export function Table({ label, head, rows, left = head.length }) {
+  const cells = (row, tag, more) => row.map((value, at) => html`<${tag} key=${at} class=${at < left ? "" : "right"} ...${more}>${value}</>`);
   return html`<div class="scroll" role="region" aria-label=${label} tabindex="0"><table>
-    <thead><tr>${head.map((one, at) => html`<th key=${at} scope="col" class=${typeof rows[0]?.[at] === "number" ? "right" : ""}>${one}</th>`)}</tr></thead>
-    <tbody>${rows.map((row, at) => html`<tr key=${at}>${row.map(cell)}</tr>`)}</tbody>
+    <thead><tr>${cells(head, "th", { scope: "col" })}</tr></thead>
+    <tbody>${rows.map((row, at) => html`<tr key=${at}>${cells(row, "td")}</tr>`)}</tbody>
   </table></div>`;
 }

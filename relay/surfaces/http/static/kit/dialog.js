@@ -6,7 +6,7 @@
 //   await ask({ title: "Edit", label: "Memory", value, multiline: true, action: "Save", save: (text) => patch(path, { text }) })
 //       If `save` is refused, the dialog stays and shows why, so the text isn't lost. `id`: what it is about, where
 //       title and value may be the same for two.
-//   toast("Deleted.", { action: "Undo", run: () => post(…) })      tone: "bad" for errors
+//   toast("Deleted.", { undo: () => post(…) })      tone: "bad" for errors
 //   openMenu(event, [{ label: "Edit", icon: "edit", run }, { label: "Delete", icon: "trash", danger: true, run }])
 
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
@@ -20,8 +20,8 @@ let shown = { toasts: [], modal: null };
 let count = 0;
 // What was typed into a question that was left with Esc or a click beside it. It is there when the same is asked again.
 const drafts = new Map();
-// How long toasts stay, in ms: those with an action longer.
-const [USUAL, WITH_ACTION] = [5000, 10_000];
+// How long toasts stay, in ms: those with Undo longer.
+const [USUAL, WITH_UNDO] = [5000, 10_000];
 
 function show(changes) {
   shown = { ...shown, ...changes };
@@ -113,9 +113,9 @@ function modal(draw) {
   });
 }
 
-/** Shows a message for some seconds, with an optional action. */
-export function toast(text, { action, run, tone = "plain" } = {}) {
-  show({ toasts: [...shown.toasts.slice(-2), { key: (count += 1), text, action, run, tone }] });
+/** Shows a message for some seconds, with Undo if there is such an action. */
+export function toast(text, { undo, tone = "plain" } = {}) {
+  show({ toasts: [...shown.toasts.slice(-2), { key: (count += 1), text, undo, tone }] });
 }
 
 const hide = (key) => show({ toasts: shown.toasts.filter((one) => one.key !== key) });
@@ -124,7 +124,7 @@ function Toast({ one }) {
   const timer = useRef(0);
   const start = () => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => hide(one.key), one.run ? WITH_ACTION : USUAL);
+    timer.current = setTimeout(() => hide(one.key), one.undo ? WITH_UNDO : USUAL);
   };
   const stop = () => clearTimeout(timer.current);
   useEffect(() => {
@@ -133,11 +133,11 @@ function Toast({ one }) {
   }, []);
   const act = () => {
     hide(one.key);
-    attempt(null, one.run, () => toast(one.text, one));
+    attempt(null, one.undo, () => toast(one.text, one));
   };
   return html`<div class="toast ${one.tone}" onMouseEnter=${stop} onMouseLeave=${start} onFocusIn=${stop} onFocusOut=${start}>
     <span>${one.text}</span>
-    ${one.run && html`<button type="button" class="toast-action" onClick=${act}>${one.action}</button>`}
+    ${one.undo && html`<button type="button" class="toast-action" onClick=${act}>Undo</button>`}
     <${IconButton} icon="close" label="Dismiss" onClick=${() => hide(one.key)} />
   </div>`;
 }

@@ -1,7 +1,7 @@
-// Numbers, dates and sizes as people read them, in the browser's language.
+// Numbers, dates and sizes as people read them, in English like the words around them, whatever the browser's language.
 //
 //   number(12345) "12,345" · tokens(12400) "12.4k" · percent(0.42) "42%" · ratio(30) "30:1" · money(0.0123) "$0.012"
-//   day("2026-05-01T…") "1 May 2026" · date(…) "1 May" · time(…) "14:05" · moment(…) "1 May 2026, 14:05" · ago(…) "3 days ago"
+//   day("2026-05-01T…") "1 May 2026" · date(…) "1 May" · time(…) "9:05" · moment(…) "1 May 2026, 9:05" · ago(…) "3 days ago"
 //   month(…) "May 2026" · size(123456) "121 KB" · plural(2, "message") "2 messages"
 // `useZone(me.timeZone)` is called once at the start: times are those of the person's zone, as in the chat.
 
@@ -12,7 +12,7 @@ const made = new Map();
 
 function formatOf(Kind, options = {}) {
   const key = `${Kind.name} ${zone} ${JSON.stringify(options)}`;
-  if (!made.has(key)) made.set(key, new Kind(undefined, options));
+  if (!made.has(key)) made.set(key, new Kind("en-GB", options));
   return made.get(key);
 }
 
@@ -27,12 +27,12 @@ export function useZone(name) {
 }
 
 const dated = (options) => (value) =>
-  value ? formatOf(Intl.DateTimeFormat, { timeZone: zone, ...options }).format(new Date(value)) : "";
+  value ? formatOf(Intl.DateTimeFormat, { timeZone: zone, ...options }).format(new Date(value)).replace(/\b0(?=\d:)/, "") : "";
 
 export const day = dated({ day: "numeric", month: "short", year: "numeric" });
 export const date = dated({ day: "numeric", month: "short" });
 const year = dated({ year: "numeric" });
-export const weekday = (value) => dated({ weekday: "short", day: "numeric", month: "short", year: year(value) === year(Date.now()) ? undefined : "numeric" })(value);
+export const weekday = (value) => dated({ weekday: "short", day: "numeric", month: "short", year: year(value) === year(Date.now()) ? undefined : "numeric" })(value).replace(",", "");
 export const month = dated({ month: "long", year: "numeric" });
 export const time = dated({ timeStyle: "short" });
 export const moment = dated({ dateStyle: "medium", timeStyle: "short" });

@@ -8,6 +8,7 @@
 //       actions=${[{ label, icon, run, danger, inline }]} selected=${picked.has(id)} onSelect=${() => picked.toggle(id)} />
 //       The actions open with the button at its end, with a right click, and with a long press. One that is `inline`
 //       has a button of its own.
+//   <${Section} title="What happened" rows=${events} row=${(event) => html`<${Row} …/>`} />      a short list below a heading
 
 import { html, useEffect, useRef, useState } from "../lib/preact.js";
 import { Button, ErrorState, Skeleton } from "./basic.js";
@@ -95,6 +96,10 @@ function Tail({ list }) {
     ? html`<${ErrorState} error=${list.error} retry=${list.retry} />`
     : html`<${Button} kind="quiet" onClick=${list.more}>Show more</>`}</div>`;
 }
+
+export const Section = ({ title, label = title, rows, row, children }) =>
+  html`<section class="stack tight"><h2>${title}</h2><div class="list" role="list" aria-label=${label}>${rows.map((one, at) => html`
+    <div key=${one.id ?? at} role="listitem">${row(one)}</div>`)}</div>${children}</section>`;
 
 export function Row({ title, text, meta = [], badges, icon, href, onOpen, actions = [], selected, onSelect }) {
   const press = useRef({ timer: 0, long: false });

@@ -5,7 +5,7 @@ import { post, put, remove } from "../kit/api.js";
 import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link, navigate, route } from "../kit/router.js";
 import { Badge, Button, Card, Chips, Empty, List, Loaded, Notice, Page, Row, Slider, Table, Text, confirm, toast } from "../kit/ui.js";
-import { fatesOf } from "../parts/sessions.js";
+import { fatesOf, since } from "../parts/sessions.js";
 import { Said } from "../parts/text.js";
 
 const PRESETS = [[1, "Pinned"], [0.9, "Critical"], [0.75, "Important"], [0.5, "Notable"]];
@@ -62,7 +62,7 @@ function Editor({ sessionId, projectId, messageUuid, passage, weight: before, ma
       const { markerId } = await post(path, { messageUuid, text: marker.content, weight: before });
       if (route.path === `/sessions/${sessionId}/markers`) navigate(`${route.path}/${markerId}`);
     };
-    toast("Removed.", { action: "Undo", run: undo });
+    toast("Removed.", { undo });
     leave();
   };
   const said = message.data?.text || "";
@@ -112,7 +112,7 @@ function Fate({ weight, threshold, pinned }) {
 
 /** A message of a session, by its id: the first one after the number before its own. */
 function useMessage(sessionId, messageUuid) {
-  const { data, error } = useFetch(`/memory/sessions/${sessionId}/messages`, { after: `m${messageUuid.slice(1) - 1}`, limit: 1 });
+  const { data, error } = useFetch(`/memory/sessions/${sessionId}/messages`, { after: since(messageUuid), limit: 1 });
   const found = data?.messages.find((one) => one.messageUuid === messageUuid);
   return { data: found, error: data && !found ? new Error("This message is gone.") : error };
 }

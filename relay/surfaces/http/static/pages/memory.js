@@ -8,7 +8,7 @@ import { useEvents, useFetch, useList, useSelection, useShortcut } from "../kit/
 import { link, navigate, setQuery } from "../kit/router.js";
 import { ask, Badge, Button, Chips, confirm, Empty, List, Notice, Page, Row, Search, Select, toast } from "../kit/ui.js";
 import Memory, { actionsOf } from "./memory_card.js";
-import { Changes, Forgotten, inHundreds, noteForgotten } from "./memory_changes.js";
+import { Changes, Forgotten, inHundreds, noteForgotten, undoing } from "./memory_changes.js";
 
 export const KINDS = { fact: "Facts", preference: "Likes", decision: "Decisions", event: "Events", person: "People", goal: "Goals", feeling: "Feelings", learning: "Learnings" };
 
@@ -37,17 +37,16 @@ function Memories({ query, me }) {
     settings.reload();
   });
   const save = async (text) => {
-    await post("/memories", { text });
-    toast(space ? "Remembered, in your own memory." : "Remembered.");
+    const { changed } = await post("/memories", { text });
+    toast(space ? "Remembered, in your own memory." : "Remembered.", undoing(changed, reload));
     reload();
   };
   const add = () => ask({ title: "Remember something", label: "In your own words", hint: "For example: I'm allergic to walnuts", action: "Remember", multiline: true, save });
   useShortcut("n", "Remember something", add);
   const known = looks ? counts.data : list.page;
-  const number = (what) => known?.[what];
   const all = known && known.facts + known.learnings;
-  const states = [["", "All", all], ["pinned", "Pinned", number("pinned")], ["unconfirmed", "Unconfirmed", number("unconfirmed")],
-    ["waiting", "Waiting", number("pending")], ["past", "Past", number("past")], ["changes", "Changes"]];
+  const states = [["", "All", all], ["pinned", "Pinned", known?.pinned], ["unconfirmed", "Unconfirmed", known?.unconfirmed],
+    ["waiting", "Waiting", known?.pending], ["past", "Past", known?.past], ["changes", "Changes"]];
   const tools = html`<${Search} label="Search memories" value=${q} onInput=${(words) => setQuery({ q: words })} />
     <${Chips} label="Which memories" value=${state} options=${q ? uncounted(states) : states} onChange=${(one) => setQuery({ state: one, kind: "" })} />`;
   return html`<${Page} title="Memory" text=${space ? "What I know in this group." : "What I know about you."} tools=${tools}
@@ -102,7 +101,7 @@ function Found({ list, known, query, me, reload, add }) {
     const ids = selected.map((row) => row.id);
     const save = async (text) => {
       const made = await post("/memories/merge", { ids, text });
-      toast("Merged.", { action: "Undo", run: () => post(`/changes/${made.changed.changes[0].id}/undo`) });
+      toast("Merged.", undoing(made.changed, reload));
       stop();
       reload();
       navigate(`/memory/${made.memory.id}`);
@@ -113,8 +112,8 @@ function Found({ list, known, query, me, reload, add }) {
     });
   };
   const change = (row) => async (fields, words) => {
-    await patch(`/memories/${row.id}`, fields);
-    toast(words);
+    const { changed } = await patch(`/memories/${row.id}`, fields);
+    toast(words, undoing(changed, reload));
     reload();
   };
   const kinds = known && [["", "All kinds"], ...Object.entries(KINDS).map(([one, words]) => [one, words, one === "learning" ? known.learnings : known.kinds[one]]).filter(([, , count]) => count)];

@@ -7,7 +7,7 @@ import { useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link } from "../kit/router.js";
 import { ask, Badge, Button, Card, Empty, Facts, Icon, List, Loaded, Notice, Page, Row, toast } from "../kit/ui.js";
 import { Said } from "../parts/text.js";
-import { decide, Forgotten, noteForgotten, What } from "./memory_changes.js";
+import { decide, Forgotten, noteForgotten, undoing, What } from "./memory_changes.js";
 
 const STATES = {
   pending: "This waits for you. I'm not using it yet.",
@@ -53,8 +53,9 @@ export function actionsOf(memory, change, forget) {
 function Shown({ memory, yours, editable, past, reload, set }) {
   const path = `/memories/${memory.id}`;
   const change = async (fields, words) => {
-    set((await patch(path, fields)).memory);
-    toast(words);
+    const { memory, changed } = await patch(path, fields);
+    set(memory);
+    toast(words, undoing(changed, reload));
   };
   const forget = async () => {
     noteForgotten((await remove(path)).changed);
@@ -117,7 +118,7 @@ function address({ posted }) {
   return posted?.messageId && chat.startsWith("-100") ? `https://t.me/c/${chat.slice(4)}/${posted.messageId}` : "";
 }
 
-const Quoted = ({ who, said }) => html`<figure style=${{ margin: 0 }}><figcaption class="muted small">${who}, ${moment(said.at)}</figcaption>
+const Quoted = ({ who, said }) => html`<figure style=${{ margin: 0 }}><figcaption class="muted small"><bdi>${who}</bdi>, ${moment(said.at)}</figcaption>
   <blockquote class="quote"><${Said} text=${said.text.length > 700 ? `${said.text.slice(0, 700)}…` : said.text || "(no text)"} /></blockquote></figure>`;
 
 function Past({ past, memory, yours, reload }) {

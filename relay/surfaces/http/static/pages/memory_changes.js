@@ -52,8 +52,8 @@ export function Forgotten({ then, of }) {
     toast(decided === last.ids.length ? "I remember it again." : "What has changed since stays as it is.");
     then();
   };
-  return html`<${Notice} action=${html`<div class="cluster"><${Button} small icon="undo" onClick=${undo}>Undo</><${IconButton} icon="close" label="Dismiss" onClick=${end} /></div>`}>
-    ${last.ids.length === 1 ? "Forgotten." : `${last.ids.length} memories forgotten.`} Undo works for ten minutes.</>`;
+  return html`<div class="tools"><${Notice} action=${html`<div class="cluster"><${Button} small icon="undo" onClick=${undo}>Undo</><${IconButton} icon="close" label="Dismiss" onClick=${end} /></div>`}>
+    ${last.ids.length === 1 ? "Forgotten." : `${last.ids.length} memories forgotten.`} Undo works for ten minutes.</></div>`;
 }
 
 /** What a change did, in a word, with its state. */
@@ -64,6 +64,9 @@ export async function decide(change, decision) {
   await post(`/changes/${change.id}/${decision}`);
   toast({ undo: "Undone.", keep: "Kept.", discard: "Discarded." }[decision]);
 }
+
+/** The action of a toast that takes a change back. */
+export const undoing = ({ changes: [change] }, then) => change && { undo: () => decide(change, "undo").then(then) };
 
 /** Decides about many changes. Returns how many were decided. */
 async function decideAll(all, decision) {

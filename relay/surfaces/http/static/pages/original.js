@@ -6,16 +6,18 @@ import { moment } from "../kit/format.js";
 import { useEvents, useFetch, useList } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
 import { Badge, Button, Empty, Icon, IconButton, List, Page } from "../kit/ui.js";
+import { since } from "../parts/sessions.js";
 import { Said } from "../parts/text.js";
 
-export default function Original({ params }) {
+export default function Original({ params, query }) {
   const path = `/sessions/${params.sessionId}`;
-  const list = useList(`/memory${path}/messages`, "messages", {}, { id: "messageUuid" });
-  const markers = useFetch(`/memory${path}/keepits`, { limit: 200 });
-  useEvents([], () => (list.reload(), markers.reload()));
+  // Of a search: what was found, and what followed.
+  const list = useList(`/memory${path}/messages`, "messages", { after: query.message && since(query.message) }, { id: "messageUuid" });
+  const session = useFetch(`/memory${path}`);
+  useEvents([], () => (list.reload(), session.reload()));
   const save = (format) => download(`/memory${path}/versions/original`, { format }, `session_${params.sessionId}_original.${format}`);
-  const of = (message) => (markers.data?.markers || []).filter((one) => one.messageUuid === message.messageUuid);
-  return html`<${Page} title="Original" text="As it was said. Nothing changes it."
+  const of = (message) => (session.data?.keepitMarkers || []).filter((one) => one.messageUuid === message.messageUuid);
+  return html`<${Page} title=${session.data?.title || "Original"} text=${query.message ? html`Starts at the message you found. <a href=${link(`${path}/original`)}>From the beginning</a>` : "As it was said. Nothing changes it."}
     actions=${html`<${Button} icon="download" onClick=${() => save("md")}>Markdown</><${Button} icon="download" onClick=${() => save("jsonl")}>JSON lines</>`}>
     <${List} list=${list} label="Messages" empty=${html`<${Empty} icon="source" title="Nothing was said here" />`}
       row=${(one) => html`<article class="said ${one.role}"><header class="cluster"><strong dir="auto">${one.role === "assistant" ? "Relay" : one.name || "You"}</strong>

@@ -6,7 +6,7 @@ import { post, put, remove } from "../kit/api.js";
 import { ago, day, moment, plural } from "../kit/format.js";
 import { useDraft, useEvents, useFetch } from "../kit/hooks.js";
 import { link, navigate } from "../kit/router.js";
-import { Badge, Button, Card, Empty, ErrorState, Facts, Loaded, Meter, Notice, Page, Row, Segmented, Select, Switch, Text, toast } from "../kit/ui.js";
+import { Badge, Button, Card, Empty, ErrorState, Facts, Loaded, Meter, Notice, Page, Row, Section, Segmented, Select, Switch, Text, toast } from "../kit/ui.js";
 
 const KINDS = { accept: "You kept it, or said it was just right", refine: "You wrote it yourself", tag: "You tagged an answer", thumbs: "You reacted", abandon: "You stopped it, or asked again", revert: "You brought the earlier answer back", compare: "You chose between two", said: "You said so" };
 const HERE = [["use", "Follows them"], ["ignore", "Ignores them"], ["quiet", "Follows them, teaches nothing"], ["own", "Has its own"]];
@@ -27,7 +27,7 @@ export default function Preferences({ params }) {
 async function forget(row, then) {
   const { forgotten } = await remove(`/preferences/${row.id}`);
   const decisions = forgotten.map((one) => one.decisionId);
-  toast(`Forgotten: ${row.pattern}`, { action: "Undo", run: async () => { await post("/preferences/restore", { decisions }); then(); } });
+  toast(`Forgotten: ${row.pattern}`, { undo: async () => { await post("/preferences/restore", { decisions }); then(); } });
   then();
 }
 
@@ -50,10 +50,10 @@ function Listed({ found, reload }) {
       ${plural(found.waiting, "reaction")} of yours may teach me: ${found.waits.map((one) => `${one.polarity > 0 ? "prefer" : "avoid"} ${one.pattern}`).join(", ")}.</>`}
     <${Say} then=${reload} />
     ${!sections.length && html`<${Empty} icon="preferences" title="I don't know yet how you like answers">Say it above, react to an answer with 👍 or 👎, or tag it in the chat with /tag.</>`}
-    ${sections.map(([title, part]) => html`<section key=${title} class="stack tight"><h2>${title}</h2><div class="list" role="list" aria-label=${title}>
-      ${part.map((row) => html`<div key=${row.id} role="listitem"><${Row} title=${row.pattern} href=${link(`/preferences/${row.id}`)} badges=${html`<${Badges} row=${row} plain=${["Prefer", "Avoid"].includes(title)} />`}
+    ${sections.map(([title, part]) => html`<${Section} key=${title} title=${title} rows=${part} row=${(row) => html`
+      <${Row} title=${row.pattern} href=${link(`/preferences/${row.id}`)} badges=${html`<${Badges} row=${row} plain=${["Prefer", "Avoid"].includes(title)} />`}
         meta=${[row.observations ? plural(row.observations, "sign") : "from reactions and choices", `last seen ${ago(row.lastSeen)}`]}
-        actions=${row.status === "archived" ? [] : [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row, reload) }]} /></div>`)}</div></section>`)}
+        actions=${row.status === "archived" ? [] : [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row, reload) }]} />`} />`)}
     <${Switches} found=${found} reload=${reload} />
     <${LastAnswer} />
   </div>`;
@@ -111,7 +111,7 @@ function Opened({ id, then }) {
     <${Card}><${Meter} label="How sure I am" value=${row.strength} text=${`${row.level}, ${row.strength.toFixed(2)}`} tone=${acts(row) ? "good" : "warn"} />
       <${Facts} items=${[["State", acts(row) ? "I follow it" : { stable: "not sure enough to follow", under_review: "in doubt: signs disagree", archived: row.faded ? "retired: nothing confirmed it for half a year" : "retired" }[row.status]],
         ["Signs", row.observations ? `${plural(row.observations, "sign")} in ${plural(row.sessions, "conversation")}` : "reactions and choices"], ["Last seen", day(row.lastSeen)], ["Where", row.here ? "in one chat only" : "everywhere"]]} /></>
-    <section class="stack tight"><h2>What taught me that (${total})</h2><div class="list" role="list" aria-label="Evidence">${evidence.map((one, nr) => html`
-      <div key=${nr} role="listitem"><${Row} title=${KINDS[one.kind] || one.kind} text=${one.text} meta=${[moment(one.at)]} badges=${html`<${Badge} tone=${one.polarity > 0 ? "good" : "bad"}>${one.polarity > 0 ? "for" : "against"}</>`} /></div>`)}</div>
-      ${total > evidence.length && html`<p class="hint">The newest ${evidence.length} are shown.</p>`}</section></>`;
+    <${Section} title=${`What taught me that (${total})`} label="Evidence" rows=${evidence} row=${(one) => html`
+      <${Row} title=${KINDS[one.kind] || one.kind} text=${one.text} meta=${[moment(one.at)]} badges=${html`<${Badge} tone=${one.polarity > 0 ? "good" : "bad"}>${one.polarity > 0 ? "for" : "against"}</>`} />`}>
+      ${total > evidence.length && html`<p class="hint">The newest ${evidence.length} are shown.</p>`}</></>`;
 }

@@ -6,14 +6,14 @@ import { patch, post, put, remove } from "../kit/api.js";
 import { ago, moment, time, weekday } from "../kit/format.js";
 import { useDraft, useEvents, useFetch, useList, useShortcut } from "../kit/hooks.js";
 import { link } from "../kit/router.js";
-import { ask, Badge, Button, Card, confirm, Empty, Facts, List, Loaded, Notice, Page, Row, Text, toast } from "../kit/ui.js";
+import { ask, Badge, Button, Card, confirm, Empty, Facts, List, Loaded, Notice, Page, Row, Section, Text, toast } from "../kit/ui.js";
 
 const EVENTS = { made: "Made", changed: "Changed", fired: "Sent", snoozed: "Snoozed", done: "Done", missed: "Missed", failed: "Couldn't be delivered", looked: "Looked", paused: "Paused", resumed: "Resumed", deleted: "Deleted", restored: "Restored" };
 const HINT = "For example: tomorrow 9:00 call the dentist · every monday 8:00 bins · in 2 hours tea";
 
 async function drop(one, then) {
   await remove(`/reminders/${one.id}`);
-  toast(`Deleted: ${one.text}`, { action: "Undo", run: async () => { await patch(`/reminders/${one.id}`, { deleted: false }); then(); } });
+  toast(`Deleted: ${one.text}`, { undo: async () => { await patch(`/reminders/${one.id}`, { deleted: false }); then(); } });
   then();
 }
 
@@ -24,7 +24,7 @@ const change = async (one, fields, then, words) => {
 };
 
 const edit = (one, then) => ask({
-  id: one.id, title: "Change the reminder", label: "Another time, another text, or both", hint: "friday 9:00 · friday 9:00 bins · bins out, both", value: one.text,
+  id: one.id, title: "Change the reminder", label: "Another time, another text, or both", hint: "friday 9:00 · bins out · friday 9:00 bins out", value: one.text,
   save: (text) => text === one.text || change(one, { text }, then, "Changed."),
 });
 
@@ -69,7 +69,7 @@ function New({ then }) {
     try {
       const made = await send(() => post("/reminders", typed), { text: "" });
       setError("");
-      toast(`I'll remind you ${moment(made.nextAt)}: ${made.text}`, { action: "Undo", run: async () => { await remove(`/reminders/${made.id}`); then(); } });
+      toast(`I'll remind you ${moment(made.nextAt)}: ${made.text}`, { undo: async () => { await remove(`/reminders/${made.id}`); then(); } });
       then();
     } catch (problem) {
       if (problem.status !== 422) throw problem;
@@ -100,12 +100,12 @@ function Intents() {
       await patch(`/reminders/intents/${one.id}`, { deleted: false });
       found.reload();
     };
-    toast(`Deleted: ${one.text}`, { action: "Undo", run: undo });
+    toast(`Deleted: ${one.text}`, { undo });
     found.reload();
   };
-  return html`<section class="stack tight"><h2>When you mention something</h2><div class="list" role="list" aria-label="When you mention something">${found.data.intents.map((one) => html`
-    <div key=${one.id} role="listitem"><${Row} icon="spark" title=${one.text} text=${`When you mention ${one.about}`} meta=${[`reminded ${one.used} of ${one.most} times`, `until ${moment(one.expiresAt)}`]}
-      actions=${[{ label: "Delete", icon: "trash", danger: true, run: () => end(one) }]} /></div>`)}</div></section>`;
+  return html`<${Section} title="When you mention something" rows=${found.data.intents} row=${(one) => html`
+    <${Row} icon="spark" title=${one.text} text=${`When you mention ${one.about}`} meta=${[`reminded ${one.used} of ${one.most} times`, `until ${moment(one.expiresAt)}`]}
+      actions=${[{ label: "Delete", icon: "trash", danger: true, run: () => end(one) }]} />`} />`;
 }
 
 function Quiet({ quiet, then }) {
@@ -163,6 +163,6 @@ function Opened({ id }) {
       <div class="actions">${one.status === "deleted"
         ? html`<${Button} kind="primary" icon="undo" onClick=${() => change(one, { deleted: false }, opened.reload, "It's back.")}>Bring it back</>`
         : html`${one.occurrence && html`<${Button} icon="check" onClick=${done}>Done</>`}${actionsOf(one, opened.reload).filter(Boolean).map((act) => html`<${Button} key=${act.label} icon=${act.icon} kind=${act.danger ? "danger" : "plain"} onClick=${act.run}>${act.label}</>`)}`}</div></>
-    <section class="stack tight"><h2>What happened</h2><div class="list" role="list" aria-label="What happened">${one.events.map((event, nr) => html`
-      <div key=${nr} role="listitem"><${Row} title=${EVENTS[event.kind] || event.kind} text=${event.detail} meta=${[moment(event.at), event.occurrence && `for ${moment(event.occurrence)}`]} /></div>`)}</div></section></>`;
+    <${Section} title="What happened" rows=${one.events} row=${(event) => html`
+      <${Row} title=${EVENTS[event.kind] || event.kind} text=${event.detail} meta=${[moment(event.at), event.occurrence && `for ${moment(event.occurrence)}`]} />`} /></>`;
 }

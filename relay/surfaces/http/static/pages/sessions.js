@@ -25,7 +25,8 @@ export default function Sessions({ query, me }) {
   </>`;
 }
 
-const labelOf = (one) => `${one.displayName} · ${plural(one.sessions, "session")}${one.space === "group" ? " · group" : ""}`;
+// The name is set apart: after an Arabic one, the number would be to its left.
+const labelOf = (one) => `\u2068${one.displayName}\u2069 · ${plural(one.sessions, "session")}${one.space === "group" ? " · group" : ""}`;
 
 function Timeline({ project, may }) {
   const list = useList(`/memory/projects/${project.projectId}/sessions`, "sessions", {}, { id: "sessionId" });
@@ -66,7 +67,7 @@ function Found({ project, words }) {
   const list = useList("/memory/search", "results", { text: words, projectId: project.projectId },
     { id: (one) => `${one.sessionId} ${one.messageId || one.versionId || one.at}` });
   return html`<${List} list=${list} label="Results"
-    row=${(one) => html`<${Row} href=${link(one.versionId ? `/sessions/${one.sessionId}/versions/${one.versionId}` : `/sessions/${one.sessionId}`)}
+    row=${(one) => html`<${Row} href=${link(`/sessions/${one.sessionId}${one.versionId ? `/versions/${one.versionId}` : one.messageId ? "/original" : ""}`, { message: one.messageId })}
       title=${html`<${Snippet} text=${one.snippet} />`}
       badges=${html`<${Badge}>${one.versionId ? `version ${one.versionId}` : one.messageId ? "message" : "summary"}</>`} meta=${[day(one.at)]} />`}
     empty=${html`<${Empty} icon="search" title="Nothing found">Try fewer or different words.</>`} />`;

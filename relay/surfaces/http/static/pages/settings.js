@@ -105,6 +105,6 @@ function Dial({ value, onSave, ...more }) {
 
 function Stored({ found }) {
   return html`<${Card} title="Stored" text=${`Counted ${moment(found.at)}.`}>
-    <${Table} label="Stored" head=${["What", "Rows", "Size"]} rows=${found.stored.map((one) => [one.kind, number(one.rows), size(one.bytes)])} />
+    <${Table} label="Stored" left=${1} head=${["What", "Rows", "Size"]} rows=${found.stored.map((one) => [one.kind, number(one.rows), size(one.bytes)])} />
     <${Facts} items=${[["Whole database", size(found.database)], ["Tonight's cleanup", found.freed.rows ? `${plural(found.freed.rows, "version")}, ${size(found.freed.bytes)}` : "nothing"]]} /></>`;
 }

@@ -44,8 +44,6 @@ function Report({ found }) {
 
 function Uses({ label, first, rows }) {
   const times = rows.some(([, count]) => count !== null);
-  return html`<${Table} label=${label} head=${[first, ...[...(times ? ["Times"] : []), "Cost", "In", "Out", "Cache"].map(right)]}
-    rows=${rows.map(([name, count, used]) => [html`<span style=${{ whiteSpace: "nowrap" }}>${name}</span>`, ...(times ? [right(number(count))] : []), right(cost(used)), right(tokens(asked(used))), right(tokens(used.output)), right(share(used) === null ? "–" : percent(share(used)))])} />`;
+  return html`<${Table} label=${label} left=${1} head=${[first, ...(times ? ["Times"] : []), "Cost", "In", "Out", "Cache"]}
+    rows=${rows.map(([name, count, used]) => [name, ...(times ? [number(count)] : []), cost(used), tokens(asked(used)), tokens(used.output), share(used) === null ? "–" : percent(share(used))])} />`;
 }
-
-const right = (value) => html`<span class="right" style=${{ display: "block", whiteSpace: "nowrap" }}>${value}</span>`;

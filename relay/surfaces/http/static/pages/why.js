@@ -5,7 +5,7 @@ import { remove } from "../kit/api.js";
 import { moment, money, number, plural, tokens } from "../kit/format.js";
 import { useEvents, useFetch } from "../kit/hooks.js";
 import { link } from "../kit/router.js";
-import { Badge, Card, Empty, Facts, Loaded, Meter, Notice, Page, Row } from "../kit/ui.js";
+import { Badge, Card, Empty, Facts, Loaded, Meter, Notice, Page, Row, Section } from "../kit/ui.js";
 import { Forgotten, noteForgotten } from "./memory_changes.js";
 
 const LAYERS = { soul: "Soul", persona: "Persona", memory: "Memories", preferences: "Preferences", composed: "Composition", summary: "Summary", recent: "Recent messages", recalled: "Recalled", message: "Your message", media: "Pictures and documents" };
@@ -49,12 +49,12 @@ function Details({ why, reload }) {
   const left = leftOut(prompt);
   return html`
     <${Forgotten} then=${reload} />
-    ${why.tainted && html`<${Notice} tone="warn">What I learned there waits for your tap: ${prompt.taintedBy.map((one) => TAINTS[one]).filter(Boolean).join("; ") || "it contained other people's words"}.</>`}
+    ${why.tainted && html`<${Notice} tone="warn">Anything I learned there waits for your tap: ${prompt.taintedBy.map((one) => TAINTS[one]).filter(Boolean).join("; ") || "it contained other people's words"}.</>`}
     <${Card} title="What went in" text="Estimated tokens of each layer.">
       ${layers.map((name) => html`<${Meter} key=${name} label=${LAYERS[name]} value=${prompt.tokens[name]} max=${most} text=${tokens(prompt.tokens[name])} />`)}
       <${Facts} items=${[["Soul", `version ${prompt.soul}`], ["Recent messages", `${prompt.recentCount}${why.recentFrom ? `, since ${moment(why.recentFrom)}` : ""}`],
         ["Began with", why.composed], ["Pictures, documents", prompt.media && `${prompt.media.shown} shown, ${prompt.media.described} described`],
-        ["Tools", prompt.tools.join(", ")], ["Learning", { on: "at once", ask: "asks first", off: "off" }[prompt.learning]]]} />
+        ["Tools", prompt.tools.join(", ")], ["Learning", why.tainted ? "" : { on: "at once", ask: "asks first", off: "off" }[prompt.learning]]]} />
       ${why.persona && html`<blockquote class="quote" dir="auto">${why.persona}</blockquote>`}</>
     <${Card} title="Left out">${left.length ? html`<ul class="lines">${left.map((one) => html`<li key=${one}>${one}</li>`)}</ul>` : html`<p class="muted">Nothing; everything fit.</p>`}</>
     <${Memories} why=${why} reload=${reload} />
@@ -80,11 +80,11 @@ function Memories({ why, reload }) {
     reload();
   };
   const hidden = why.hidden > 0 && html`<p class="hint">And ${plural(why.hidden, "memory", "memories")} that somebody lent to the group.</p>`;
-  if (!why.memories.length) return hidden || null;
-  return html`<section class="stack tight"><h2>Memories used (${why.memories.length})</h2><div class="list" role="list" aria-label="Memories used">${why.memories.map((row) => html`
-    <div key=${row.id} role="listitem"><${Row} title=${row.content} href=${link(`/memory/${row.id}`)} meta=${[`#${row.number}`, why.space.kind === "group" && row.subject, row.lent && "yours, lent"]}
+  if (!why.memories.length) return hidden;
+  return html`<${Section} title=${`Memories used (${why.memories.length})`} label="Memories used" rows=${why.memories} row=${(row) => html`
+    <${Row} title=${row.content} href=${link(`/memory/${row.id}`)} meta=${[`#${row.number}`, why.space.kind === "group" && row.subject, row.lent && "yours, lent"]}
       badges=${html`<${Badge}>${row.kind}</>${SINCE[row.status] && html`<${Badge} tone="warn">${SINCE[row.status]}</>`}`}
-      actions=${row.status === "active" && (row.lent || why.space.kind === "private") ? [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row) }] : []} /></div>`)}</div>${hidden}</section>`;
+      actions=${row.status === "active" && (row.lent || why.space.kind === "private") ? [{ label: "Forget", icon: "trash", danger: true, run: () => forget(row) }] : []} />`}>${hidden}</>`;
 }
 
 function Recalled({ why }) {
@@ -95,6 +95,5 @@ function Recalled({ why }) {
     ...why.recalledArtefacts.map((row) => [row.kind, row.text, row.at]),
   ];
   if (!rows.length) return null;
-  return html`<section class="stack tight"><h2>Recalled for it</h2><div class="list" role="list" aria-label="Recalled for it">${rows.map(([who, text, at], nr) => html`
-    <div key=${nr} role="listitem"><${Row} title=${text} meta=${[who, at && moment(at)]} /></div>`)}</div></section>`;
+  return html`<${Section} title="Recalled for it" rows=${rows} row=${([who, text, at]) => html`<${Row} title=${text} meta=${[who, at && moment(at)]} />`} />`;
 }

@@ -9,6 +9,9 @@ import { confirm, toast } from "../kit/ui.js";
 /** The name of a session. */
 export const nameOf = (one) => one.title || one.opening || `Session ${one.sessionId}`;
 
+/** `after` for a page of messages that begins with this one. */
+export const since = (messageUuid) => `m${messageUuid.slice(1) - 1}`;
+
 /** Adds a session to the library, or removes it. */
 export async function register(projectId, one, registered) {
   const where = `/memory/projects/${projectId}/sessions/${one.sessionId}`;
@@ -85,7 +88,7 @@ export async function prune(sessionId, versions, asks, after) {
     await post("/memory/versions/restore", { sessionId, undo: done.undo });
     after();
   };
-  toast(`${size} pruned.`, { action: "Undo", run: undo });
+  toast(`${size} pruned.`, { undo });
   return true;
 }
 
