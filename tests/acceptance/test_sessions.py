@@ -148,7 +148,7 @@ async def test_nobody_can_open_another_persons_session(bot: SharedBot) -> None:
     await talk(bot, dm, ada, "secretive gibbon")
     shown = await bot.ask(dm, ada, "/sessions")
     theirs = await bot.ask(ben_dm, ben, "hello")
-    forged = ("kp:0", "kp:x", "os:1:0", "oo:1:0", "ov:1", "or:1:1", "lo:1", "lp:1", "lm:1")
+    forged = ("kp:0", "kp:x", "ko:1:0", "ko:x:y", "os:1:0", "oo:1:0", "ov:1", "or:1:1", "lo:1", "lp:1", "lm:1")
     for data in (*shown.buttons.values(), *forged):
         query = bot.tg.press(ben_dm, ben, theirs, data)
         await bot.tg.wait_for(lambda query=query: bot.tg.answers.get(query))

@@ -46,6 +46,12 @@ async def turn_page(call: ChatContext, offset: int) -> ButtonReply:
     return (await page(call, offset)).redraw()
 
 
+@action("ko")
+async def press_earlier(call: ChatContext, session_id: int, offset: int) -> ButtonReply:
+    """Shows one session: the button of earlier versions, in old messages."""
+    return await press_session(call, OpenSession(session_id, offset))
+
+
 @pressed(OpenSession)
 async def press_session(call: ChatContext, to: OpenSession) -> ButtonReply:
     one = await open_session(call, to.session_id)
