@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 
 from relay.commands.context import CommandContext
 from relay.commands.registry import command
@@ -47,22 +47,16 @@ async def quiet(ctx: CommandContext, words: str = "", administers: bool = False)
         until = FOREVER if word == "on" else None
         await ctx.store.quiet(ctx.space, until.isoformat() if until else None)
         return Quiet(until)
-    said = read_end(word, datetime.now(UTC), ctx.zone)
-    if isinstance(said, Understood) and not said.rule:
-        await ctx.store.quiet(ctx.space, said.start.isoformat())
-        return Quiet(said.start)
-    raise WrongArgument(said.question if isinstance(said, Unclear) and said.lacks_time else HOW)
-
-
-def read_end(words: str, now: datetime, zone: tzinfo) -> Understood | Unclear:
-    """Returns until when something lasts: `until tomorrow 9:00`, `2h`. Raises `OutOfRange` for too long a phrase."""
-    check_phrase(words)
-    words = " ".join(words.casefold().split())
-    begun, _, rest = words.partition(" ")
-    phrase = rest if begun in ("until", "for", "bis", "für") else words
+    check_phrase(word)
+    begun, _, rest = word.partition(" ")
+    phrase = rest if begun in ("until", "for", "bis", "für") else word
     tried = [f"{phrase}:00" if phrase.isdecimal() else phrase]
     if begun not in ("until", "bis"):
         tried.insert(0, f"in {phrase}")
-    read = [read_phrase(one, now, zone) for one in tried]
-    understood = [one for one in read if isinstance(one, Understood) and not one.rule]
-    return min(understood, key=lambda one: one.text != "", default=read[-1])
+    read = [read_phrase(one, datetime.now(UTC), ctx.zone) for one in tried]
+    said = next((one for one in read if isinstance(one, Understood) and not one.rule), None)
+    if said is None:
+        asked = read[-1].question if isinstance(read[-1], Unclear) and read[-1].lacks_time else HOW
+        raise WrongArgument(asked)
+    await ctx.store.quiet(ctx.space, said.start.isoformat())
+    return Quiet(said.start)

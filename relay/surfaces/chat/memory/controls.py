@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal
 
 from relay.commands.memory.access import GONE, find_space
@@ -17,11 +17,12 @@ from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import action, answers, pressed, shows
 from relay.surfaces.chat.memory.decisions import history
 from relay.surfaces.chat.memory.places import place_of
+from relay.surfaces.chat.memory.spans import pause_end
 from relay.surfaces.chat.memory_buttons import ListMemories, ShowControls
 from relay.surfaces.chat.memory_pages import make_waiting_button
 from relay.surfaces.chat.memory_views import HistoryView, View
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
-from relay.surfaces.chat.times import moment, pause_end
+from relay.surfaces.chat.times import moment
 
 BEGUN = (
     "🕶 **Off the record.** This is a new conversation. I won't learn from it, summarise it, search it, export it or "
@@ -54,7 +55,7 @@ async def pause(call: ChatContext, rest: str) -> CommandReply:
     """`/memory pause 2h|until <date>`: stops recalling and learning until then."""
     if rest.lower() in ("off", "end"):
         return await _switch(call, MemorySwitch(resume=True))
-    return await _switch(call, MemorySwitch(paused_until=pause_end(rest, datetime.now(UTC), call.zone, PAUSE)))
+    return await _switch(call, MemorySwitch(paused_until=pause_end(rest, datetime.now(call.zone), PAUSE)))
 
 
 async def here(call: ChatContext, rest: str) -> CommandReply:
@@ -133,7 +134,7 @@ async def press_switch(call: ChatContext, space_id: int, to: Literal["on", "off"
     elif to == "end":
         change = MemorySwitch(resume=True)
     else:
-        change = MemorySwitch(paused_until=pause_end(to, datetime.now(UTC), call.zone, PAUSE))
+        change = MemorySwitch(paused_until=pause_end(to, datetime.now(call.zone), PAUSE))
     return (await _page(call, await switch(call, change, space_id), space_id)).redraw("Done.")
 
 

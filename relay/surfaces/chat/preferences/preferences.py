@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import get_args
 
@@ -19,9 +19,9 @@ from relay.memory.rows.turns.preferences import in_words
 from relay.surfaces.chat.context import ChatContext
 from relay.surfaces.chat.handlers import action, answers, shows
 from relay.surfaces.chat.memory.controls import confirmed_number
+from relay.surfaces.chat.memory.spans import pause_end
 from relay.surfaces.chat.preferences import pages
 from relay.surfaces.chat.reply import ButtonReply, CommandReply, button, question
-from relay.surfaces.chat.times import pause_end
 
 HOW_HERE = (
     "/preferences here ignore: answers in this chat don't follow what you like. "
@@ -80,7 +80,7 @@ async def _forget(call: ChatContext, words: str) -> CommandReply:
 
 
 async def _pause(call: ChatContext, rest: str) -> CommandReply:
-    end = pause_end(rest, datetime.now(UTC), call.zone, "/preferences pause")
+    end = pause_end(rest, datetime.now(call.zone), "/preferences pause")
     return await _switch(commands.PreferenceSwitch(paused_until=end), call, "")
 
 
