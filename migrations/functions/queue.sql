@@ -211,29 +211,6 @@ language sql stable set search_path = relay, extensions, pg_temp as $$
                 or relay.utf16_length(queued.payload #>> '{message,text}') >= 4000))
 $$;
 
--- Adds a new message to the turn of a lane that it continues, if another process runs that: the turn returns to the queue,
--- as after an edit, and is answered anew with all of it. (What continues a turn of its own, a process notices itself.) Does
--- not wait for a turn that is just being changed.
-create or replace function relay.join_elsewhere(
-    p_bot_id bigint, p_lane_id bigint, p_worker uuid, p_message jsonb) returns void
-language plpgsql set search_path = relay, extensions, pg_temp as $$
-declare
-    held turn;
-begin
-    select t.* into held from lane l join turn t on t.id = l.open_turn_id
-    where l.id = p_lane_id and t.status = 'working' and t.lease_owner <> p_worker
-        and t.user_id = (p_message ->> 'user_id')::bigint
-        and (relay.follows(p_bot_id, p_message) or exists (select from inbox own where own.turn_id = t.id
-            and own.payload #> '{message,media_group_id}' = p_message #> '{payload,message,media_group_id}'))
-    for no key update of t skip locked;
-    if found then
-        perform public.relay_absorb(held.id, held.fence);
-        update turn set fence = fence + 1, lease_owner = null, lease_until = null, not_before = null
-        where id = held.id and exists (select from inbox
-            where bot_id = p_bot_id and update_id = (p_message ->> 'update_id')::bigint and turn_id = held.id);
-    end if;
-end $$;
-
 -- Stores updates before Telegram is told that they arrived, once each however often they come, and claims what is due.
 -- Commands and buttons are claimed at once, without waiting in a lane. For people without access only the update's
 -- number is stored.
@@ -315,7 +292,6 @@ begin
             perform relay.note_names(p_bot_id, one.chat_id, one.topic_id, one.payload -> 'message');
         end if;
         if one.kind = 'turn' then
-            perform relay.join_elsewhere(p_bot_id, lane_of, p_worker, given);
             update lane set due_at = least(
                 greatest(due_at, now() + make_interval(secs => coalesce(one.hold, 0))),
                 -- Not before its turn among the waiting ones.

@@ -7,39 +7,21 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from relay.core.errors import TurnLost
 from relay.core.ports import Database
 from relay.jobs.clock.scheduler import Scheduler
 from relay.jobs.kinds import JobKind, Retry
 from relay.jobs.registry import MISSED_SECONDS, JobFailed, run_daily, schedules
 from relay.jobs.runner import Runner
 from relay.memory.calls.queue import LEASE_SECONDS
-from relay.memory.claims import ClaimedTurn, ClaimResult
+from relay.memory.claims import ClaimResult
 from relay.memory.rows.jobs import ClaimedJob
 from relay.memory.store import Store
 from tests.integration.conftest import Sql
-from tests.integration.turn_driver import (
-    ADA,
-    BEN,
-    BOT,
-    EVE,
-    GROUP,
-    Json,
-    TurnDriver,
-    incoming_of,
-    message,
-    private,
-    reply,
-    row,
-)
+from tests.integration.turn_driver import ADA, BEN, BOT, TurnDriver, message
 from tests.integration.work import claim_summaries, written
 
 Another = Callable[[], Store]
 POLL = f"poll:{BOT.id}"
-
-
-def texts(turn: ClaimedTurn) -> list[str]:
-    return [update["message"]["text"] for update in turn.updates]
 
 
 async def news(store: Store, *running: int) -> ClaimResult:
@@ -120,44 +102,6 @@ async def test_stop_reaches_the_turn_in_another_process(driver: TurnDriver, stor
     assert await other.ask_stop(BOT.id, BEN, 0, bens.turn_id)
     await driver.close(turn)
     assert not await other.ask_stop(BOT.id, ADA, 0, None)
-
-
-FORWARD = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Eve", "date": 1}}
-
-
-@pytest.mark.parametrize(("first", "late"), [({}, FORWARD), ({"media_group_id": "g"},) * 2])
-async def test_what_continues_a_turn_in_another_process_is_answered_with_it(
-    driver: TurnDriver, store: Store, another: Another, sql: Sql, first: Json, late: Json
-) -> None:
-    other = another()
-    await driver.say(message(ADA, "one", **first), limit=0)
-    await sql("update inbox set ready_at = now()"), await sql("update lane set due_at = now()")
-    (turn,) = await driver.claim()
-    await store.begin(incoming_of(turn, "one", private(ADA)), "m")
-    ((both,), _) = await other.intake(BOT.id, [row(message(ADA, "two", **late))], 5)
-    assert (both.turn_id, texts(both)) == (turn.turn_id, ["one", "two"])
-    assert (await news(store, turn.turn_id)).lost == (turn.turn_id,)
-    with pytest.raises(TurnLost):
-        await store.finish(incoming_of(turn, "one", private(ADA)), reply("Yes."))
-    incoming = incoming_of(both, "one two", private(ADA))
-    await other.begin(incoming, "m")
-    await other.finish(incoming, reply("Yes, both."))
-    await TurnDriver(other).close(both)
-    assert await sql("select text from message order by id") == [("one two",), ("Yes, both.",)]
-
-
-async def test_what_does_not_continue_a_turn_in_another_process_waits_for_its_own(
-    driver: TurnDriver, store: Store, another: Another
-) -> None:
-    other = another()
-    (turn,) = await driver.say(message(ADA, "one", GROUP))
-    for user_id, late in ((ADA, {}), (BEN, FORWARD), (ADA, FORWARD)):  # Ada's forward is behind Ben's
-        assert await other.intake(BOT.id, [row(message(user_id, "two", GROUP, **late))], 5) == ([], None)
-    assert (await news(store, turn.turn_id)).lost == ()
-    assert texts(await store.absorb(turn)) == ["one", "two"]
-    done = await driver.exchange(EVE, "answered", close=False)
-    assert await other.intake(BOT.id, [row(message(EVE, "late", **FORWARD))], 5) == ([], None)
-    assert (await news(store, done.turn.turn_id)).lost == ()
 
 
 async def test_a_claim_renews_running_turns_and_reports_lost_ones(
