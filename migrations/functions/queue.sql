@@ -408,7 +408,7 @@ end $$;
 
 -- Leases: a process keeps its work by renewing every few seconds; another process takes over a dead one's.
 
--- Renews the leases of a worker's turns. Returns the ids that another worker has taken over.
+-- Renews the leases of a worker's turns. Returns the ids that it has lost: to another worker, or to the queue.
 create or replace function relay.renew(p_worker uuid, p_turns jsonb, p_lease_seconds integer) returns jsonb
 language sql set search_path = relay, extensions, pg_temp as $$
     with renewed as (
@@ -419,7 +419,7 @@ language sql set search_path = relay, extensions, pg_temp as $$
                     or lease_until > now() + interval '15 minutes') order by id for update skip locked))
     select coalesce(jsonb_agg(id), '[]') from turn
     where id = any (array(select jsonb_array_elements_text(p_turns)::bigint))
-        and lease_owner <> p_worker and status in ('working', 'answered')
+        and lease_owner is distinct from p_worker and status in ('working', 'answered')
 $$;
 
 -- Renews a worker's polling lease for a bot. Returns whether it polls; null if nobody does.

@@ -271,8 +271,9 @@ async def test_all_of_a_long_answer_is_among_the_comments_on_a_channels_post(bot
     first = len(said())
     assert first > 2
     assert {one.raw.get("message_thread_id") for one in said()} == {post.message_id}
-    # Outside of a chain, only the first message replies.
-    await bot.ask(group, ben, f"@{bot.tg.bot.username} once more", long_text(9000))
+    # Outside of the comments, only the first message replies.
+    chat = await bot.tg.say(group, ben, "a question")
+    await bot.ask(group, ada, f"@{bot.tg.bot.username} answer that", long_text(9000), reply_to=chat)
     await bot.tg.wait_for(lambda: said()[-1].buttons)
     more = [bool(one.reply_to) for one in said()[first:]]
     assert more == [True] + [False] * (len(more) - 1)

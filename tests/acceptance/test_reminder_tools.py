@@ -90,6 +90,8 @@ async def test_quiet_is_for_a_time_or_until_one(bot: SharedBot) -> None:
     assert "8:00" in (await bot.ask(dm, ada, "/quiet bis 8")).text
     assert "8:00" in (await bot.ask(dm, ada, "/quiet until 8")).text
     assert "Until when?" in (await bot.ask(dm, ada, "/quiet every day 8:00")).text
+    for words in ("for 10", "1d 2h"):
+        assert "I speak up" not in (await bot.ask(dm, ada, f"/quiet {words}")).text
     assert "Write 05:00 or 17:00" in (await bot.ask(dm, ada, "/quiet at 5")).text
     assert "I speak up" in (await bot.ask(dm, ada, "/quiet off")).text
 

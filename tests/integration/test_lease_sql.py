@@ -115,6 +115,8 @@ async def test_a_claim_renews_running_turns_and_reports_lost_ones(
     ((taken,), _) = await another().claim(BOT.id, 5)
     assert taken.turn_id == turn.turn_id
     assert (await news(store, turn.turn_id)).lost == (turn.turn_id,)
+    await sql("update turn set fence = fence + 1, lease_owner = null, lease_until = null")  # as an edit does
+    assert (await news(store, turn.turn_id)).lost == (turn.turn_id,)
 
 
 async def test_a_summary_held_by_a_dead_process_becomes_due_again(

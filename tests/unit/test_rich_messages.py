@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from relay.surfaces.telegram.parsing.message_parser import text_of
+from relay.surfaces.telegram.parsing.message_parser import is_full, text_of
 from relay.surfaces.telegram.parsing.objects import Message, decode_update
 from tests.strategies import examples, json_of
 
@@ -81,6 +81,13 @@ def test_the_links_of_a_rich_message_have_their_addresses() -> None:
     assert message.text == "🔥 Look here now\nor here"
     shown = "here (https://example.org/hidden)"
     assert text_of(message) == f"🔥 Look {shown} now\nor {shown}"
+    ends = sent(paragraph(link | {"text": "here\n"}, "so"), paragraph(link | {"text": "here\n"}))
+    assert text_of(ends) == f"{shown}\nso\n{shown}"
+
+
+def test_a_long_rich_message_is_whole_so_the_next_message_does_not_continue_it() -> None:
+    assert is_full(sent(text="x" * 4_050))
+    assert not is_full(sent(paragraph("x" * 4_200)))
 
 
 def test_a_text_is_read_rather_than_blocks_and_a_replied_message_is_read_too() -> None:

@@ -50,7 +50,7 @@ async def quiet(ctx: CommandContext, words: str = "", administers: bool = False)
     check_phrase(word)
     begun, _, rest = word.partition(" ")
     phrase = rest if begun in ("until", "for", "bis", "für") else word
-    tried = [f"{phrase}:00" if phrase.isdecimal() else phrase]
+    tried = [f"{phrase}:00" if phrase.isdecimal() and begun not in ("for", "für") else phrase]
     if begun not in ("until", "bis"):
         tried.insert(0, f"in {phrase}")
     read = [read_phrase(one, datetime.now(UTC), ctx.zone) for one in tried]

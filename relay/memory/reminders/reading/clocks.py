@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from relay.core.frozen import frozen
 from relay.memory.reminders.languages.language import DAY, HOUR, MINUTE, MORNING, Language
-from relay.memory.reminders.reading.parts import Paused, Reading, number, number_at, skip, unit_of, word
+from relay.memory.reminders.reading.parts import Paused, Reading, number, number_at, quantity, skip, unit_of, word
 
 CLOCK = re.compile(r"(\d{1,2})[:.h](\d{2})")
 ZERO_CLOCK = re.compile(r"(0\d)(\d{2})")
@@ -36,6 +36,8 @@ def read_clock(language: Language, reading: Reading, tokens: Sequence[str], at: 
     if reading.hour is not None or (relative and reading.unit in (MINUTE, HOUR)):
         return at
     start = skip(tokens, at, language.at)
+    if relative and start == at and quantity(language, tokens, at)[1] in (MINUTE, HOUR):
+        return at  # the 2h of 1d 2h
     if end := read_minute_of_hour(language, reading, tokens, at):
         return end
     # A bare number is an hour only after `at`, after a day or a rhythm, or if it comes first, before a day.

@@ -17,9 +17,9 @@ from relay.surfaces.telegram.parsing.links import Entity, with_links
 from relay.surfaces.telegram.parsing.objects import Chat, Message, MessageOrigin, TextQuote, User
 from relay.surfaces.telegram.parsing.special_messages import thing_of
 
-PASTE_LENGTH = 4000
-"""Telegram splits longer texts into messages of about 4,096 UTF-16 code units. One this long may continue in the
-next."""
+PASTE_LENGTH, TEXT_LENGTH = 4000, 4096
+"""Telegram splits texts longer than the second of these (in UTF-16 code units). One as long as the first may continue
+in the next message."""
 SPLIT_SECONDS = 5
 """How long after a part of such a text the next one may be sent."""
 HEARD = "🎤"
@@ -183,8 +183,8 @@ def join_blocks(messages: Sequence[Message], user_id: int, bot_id: int = 0) -> l
 
 
 def is_full(message: Message) -> bool:
-    """Tests whether a text is so long that Telegram may have split it."""
-    return utf16_offsets(message.text)[-1] >= PASTE_LENGTH
+    """Tests whether a text is so long that Telegram may have split it. A rich message may be longer, and is whole."""
+    return PASTE_LENGTH <= utf16_offsets(message.text)[-1] <= TEXT_LENGTH
 
 
 def is_sequel(before: Message, message: Message) -> bool:

@@ -138,6 +138,8 @@ class Message(Contents):
     quote: TextQuote | None = None
     forward_origin: MessageOrigin | None = None
     forward_date: Count = 0
+    is_automatic_forward: Flag = False
+    """A channel's post in its discussion group."""
     via_bot: User | None = None
     buttons: Annotated[tuple[tuple[Button, ...], ...], Field(alias="reply_markup"), PlainValidator(buttons_in)] = ()
     """The inline keyboard under it."""

@@ -14,9 +14,8 @@ class Place:
     topic_id: int
     private: bool
     reply_to: int | None = None
-    chained: bool = False
-    """The message to reply to is in a chain of replies, such as the comments on a channel's post, which shows only
-    replies."""
+    comments: bool = False
+    """The message to reply to comments on a channel's post. Only replies are shown among the comments."""
 
     def address(self) -> Request:
         """Returns `chat_id` and, in a topic, `message_thread_id` for the Bot API. General has no thread id."""
@@ -26,8 +25,10 @@ class Place:
         return {"chat_id": self.chat_id}
 
     def reply(self, part: int = 1) -> Request:
-        """Returns the reply parameters of a part of a reply: of the first one, or in a chain of each. Empty if there is
-        no message to reply to. It may have been deleted."""
-        if not self.reply_to or (part > 1 and not self.chained):  # 0: a message of a group that has become another chat
+        """Returns the reply parameters of a part of a reply: of the first one, or of each among comments. Empty if
+        there is no message to reply to. It may have been deleted."""
+        if not self.reply_to or (
+            part > 1 and not self.comments
+        ):  # 0: a message of a group that has become another chat
             return {}
         return {"reply_parameters": {"message_id": self.reply_to, "allow_sending_without_reply": True}}

@@ -100,14 +100,15 @@ class RichText:
             for one in words:
                 self._add(one, level + 1)
         elif isinstance(words, dict):
-            start = self._length
+            start, begun = self._length, len(self.parts)
             for name in ("text", "alternative_text", "expression", "credit"):
                 if given := words.get(name):
                     self._add(" – " if name == "credit" else "")
                     self._add(given, level + 1)
             if words.get("type") == "url":
-                link = {"type": "text_link", "offset": start, "length": self._length - start, "url": words.get("url")}
-                self.links.append(link)
+                ends = "".join(self.parts[begun:])
+                length = self._length - start - (len(ends) - len(ends.rstrip("\n")))
+                self.links.append({"type": "text_link", "offset": start, "length": length, "url": words.get("url")})
 
 
 def _mappings(value: object) -> list[Mapping[str, Any]]:

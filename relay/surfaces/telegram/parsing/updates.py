@@ -85,10 +85,9 @@ def topic_of(message: Message) -> int:
     return message.message_thread_id if message.is_topic_message and message.message_thread_id > general else 0
 
 
-def is_chained(message: Message) -> bool:
-    """Tests whether a group message is in a chain of replies outside of topics, such as the comments on a channel's
-    post."""
-    return not message.chat.private and message.message_thread_id > 0 and not message.is_topic_message
+def is_comment(message: Message) -> bool:
+    """Tests whether a group message comments on a channel's post."""
+    return message.reply_to_message is not None and message.reply_to_message.is_automatic_forward
 
 
 def topic_in(update: Update) -> int:

@@ -32,7 +32,7 @@ from relay.surfaces.telegram.parsing.command_message import parse_command_messag
 from relay.surfaces.telegram.parsing.message_parser import name_of, text_of
 from relay.surfaces.telegram.parsing.objects import CallbackQuery, Message, Update, User
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import ASKED, command_of, is_chained, is_event, updates_of
+from relay.surfaces.telegram.parsing.updates import ASKED, command_of, is_comment, is_event, updates_of
 from relay.surfaces.telegram.turns.edits import store_edit
 from relay.surfaces.telegram.turns.fair_queue import wait_aside
 from relay.surfaces.telegram.turns.reactions import keeps, store_reactions, take_keep
@@ -109,7 +109,7 @@ class Controls:
         if not message or is_event(message):
             return []  # a topic's name was stored together with the update
         if not place.private:
-            place = Place(place.chat_id, place.topic_id, False, message_id, is_chained(message))
+            place = Place(place.chat_id, place.topic_id, False, message_id, is_comment(message))
         call = self._call(turn, place, message, message.sender, space)
         return await self._parts(call, await self._run(call, message), place)
 

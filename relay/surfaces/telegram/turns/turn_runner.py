@@ -31,7 +31,7 @@ from relay.surfaces.telegram.outgoing.sender import STOPPED
 from relay.surfaces.telegram.outgoing.stream import Preview, PreviewLimits
 from relay.surfaces.telegram.parsing.objects import Chat
 from relay.surfaces.telegram.parsing.place import Place
-from relay.surfaces.telegram.parsing.updates import is_chained, message_of, updates_of
+from relay.surfaces.telegram.parsing.updates import is_comment, message_of, updates_of
 from relay.surfaces.telegram.turns.controls import ControlResult, Controls
 from relay.surfaces.telegram.turns.echo import Echoes
 from relay.surfaces.telegram.turns.fair_queue import leave_for_delivery
@@ -73,7 +73,7 @@ class TurnRunner:
         if query := updates_of(turn)[0].callback_query:
             topic_id = await topic_pressed(query, self.connection.bot, self.engine.store)
         structlog.contextvars.bind_contextvars(chat_id=chat.id, topic_id=topic_id)
-        place = Place(chat.id, topic_id, chat.private, message_id, is_chained(message_of(updates_of(turn)[-1])))
+        place = Place(chat.id, topic_id, chat.private, message_id, is_comment(message_of(updates_of(turn)[-1])))
         role, bot = self.services.people.role_of(turn), self.connection.bot
         if turn.status != "answered" and (not should_run(turn, role) or is_silenced(turn, bot, role == "admin")):
             return await self._deliver(turn, [])

@@ -44,7 +44,7 @@ from relay.surfaces.telegram.parsing.updates import (
     command_of,
     find_caption_command,
     for_bot,
-    is_chained,
+    is_comment,
     may_answer,
     message_id_of,
     message_of,
@@ -99,7 +99,7 @@ async def understand(turn: ClaimedTurn, bot: Bot, groups: Groups, messenger: Mes
     if turn.answers == "addressed" or not (everything or turn.answers == "all"):
         messages = for_bot(messages, bot)
     reply_to = messages[-1].message_id if messages and (not chat.private or len(messages) > 1) else None
-    place = Place(chat.id, topic_id, chat.private, reply_to, bool(messages) and is_chained(messages[-1]))
+    place = Place(chat.id, topic_id, chat.private, reply_to, bool(messages) and is_comment(messages[-1]))
     if not messages:
         return ParsedTurn(place)
     command = command_of(messages[0], bot)

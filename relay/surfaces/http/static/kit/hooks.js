@@ -65,8 +65,7 @@ export function useFetch(path, query) {
 export function useList(path, plural, query = {}, { id = "id" } = {}) {
   const [state, setState] = useState({ ...EMPTY, error: null, loading: true });
   const idOf = typeof id === "string" ? (row) => row[id] : id;
-  const latest = useRef(state);
-  latest.current = state;
+  const latest = useRef({});
   const running = useRef({});
   const key = path === null ? null : JSON.stringify([path, query]);
   const abort = () => Object.values(running.current).forEach((one) => one.abort());
@@ -106,6 +105,9 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
     return { rows, page, total: page.total ?? null, next, error: null, loading, done: next === null };
   }
 
+  // A toast's Undo reloads what is shown by then.
+  latest.current = { ...state, load };
+
   useEffect(() => {
     load("first");
     return abort;
@@ -114,7 +116,7 @@ export function useList(path, plural, query = {}, { id = "id" } = {}) {
     ...state,
     id: idOf,
     more: useCallback(() => load("more"), [load]),
-    reload: useCallback(() => load("reload"), [load]),
+    reload: useCallback(() => latest.current.load("reload"), []),
     retry: () => load(state.rows.length ? "more" : "first"),
     change: (which, fields) =>
       setState((old) => ({ ...old, rows: old.rows.map((row) => (idOf(row) === which ? { ...row, ...fields } : row)) })),

@@ -17,7 +17,7 @@ export default function Original({ params, query }) {
   useEvents([], () => (list.reload(), session.reload()));
   const save = (format) => download(`/memory${path}/versions/original`, { format }, `session_${params.sessionId}_original.${format}`);
   const of = (message) => (session.data?.keepitMarkers || []).filter((one) => one.messageUuid === message.messageUuid);
-  return html`<${Page} title=${session.data?.title || "Original"} text=${query.message ? html`Starts at the message you found. <a href=${link(`${path}/original`)}>From the beginning</a>` : "As it was said. Nothing changes it."}
+  return html`<${Page} title=${session.data?.title || "Original"} text=${list.rows[0]?.messageUuid === (query.message || 0) ? html`Starts at the message you found. <a href=${link(`${path}/original`)}>From the beginning</a>` : "As it was said. Nothing changes it."}
     actions=${html`<${Button} icon="download" onClick=${() => save("md")}>Markdown</><${Button} icon="download" onClick=${() => save("jsonl")}>JSON lines</>`}>
     <${List} list=${list} label="Messages" empty=${html`<${Empty} icon="source" title="Nothing was said here" />`}
       row=${(one) => html`<article class="said ${one.role}"><header class="cluster"><strong dir="auto">${one.role === "assistant" ? "Relay" : one.name || "You"}</strong>
