@@ -245,6 +245,28 @@ async def test_keep_all_keeps_also_what_is_not_shown_yet(browser: Browser, site:
         assert here.trouble == []
 
 
+async def test_undo_in_a_toast_reloads_the_list_that_is_shown_by_then(browser: Browser, site: Site) -> None:
+    guest = site.shared_relay.guest().id
+    await teach(site, guest, "Likes tea")
+    async with site.open(browser, guest) as here:
+        asked: list[str] = []
+        here.page.on("request", lambda request: asked.append(request.url))
+        await here.go("/memory")
+        await press(here.page, "Remember")
+        await here.page.get_by_label("In your own words").fill("Sails a boat")
+        await here.page.get_by_role("dialog").get_by_role("button", name="Remember").click()
+        await expect(row(here, "Sails a boat")).to_have_count(1)
+        everything = {url for url in asked if "/api/memories?" in url}
+        await here.go("/memory?state=pinned")
+        await expect(here.page.get_by_text("No memory matches this filter.")).to_be_visible()
+        asked.clear()
+        await here.page.locator(".toast").get_by_role("button", name="Undo").click()
+        await expect(here.page.get_by_role("button", name="All1")).to_be_visible()
+        assert everything
+        assert not everything.intersection(asked)
+        assert here.trouble == []
+
+
 @pytest.mark.slow("the other tests of the memory page, and of its requests")
 async def test_two_memories_can_be_merged(browser: Browser, site: Site) -> None:
     guest = site.shared_relay.guest().id
