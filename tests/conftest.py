@@ -105,7 +105,7 @@ def is_wanted(item: pytest.Item) -> bool:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     """Fails a phase whose captured output or log holds a secret, and a heavy test that is skipped although all that it
     needs should be installed."""
-    # Python 3.11 can't parse a failure's source while something is collected whose own traceback is formatted.
+    # Python 3.11 can't parse a failure's source while the garbage collector makes it format another traceback.
     gc.disable()
     try:
         report = yield

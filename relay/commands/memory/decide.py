@@ -18,8 +18,8 @@ from relay.memory.rows.upkeep.night import TidiedCounts
 
 Decision = Literal["undo", "keep", "discard"]
 Outcome = Literal["done", "waits", "changed since", "settled"]
-"""waits: it can't be undone, because it is pending. changed since: nor now that the memory has changed again.
-settled: it was decided differently."""
+"""waits: it is pending, and a pending change can't be undone. changed since: it can't be undone, because the memory has
+changed again. settled: it was decided differently."""
 DECIDED: dict[Decision, str] = {"undo": "undone", "keep": "applied", "discard": "discarded"}
 """The state of a change after each decision."""
 SETTLED = "That's already decided."

@@ -69,7 +69,7 @@ async def discard(ctx: Writing, change_id: ChangeId) -> commands.Decided:
 
 async def require_done(ctx: CommandContext, change_id: int, decision: commands.Decision) -> commands.Decided:
     """Decides about a change. Raises `NotFound` if the person may not see it, and `Conflict` if it was decided
-    differently, has changed since, or can't be undone as it waits."""
+    differently, if the memory has changed since, or if the change is pending and can't be undone."""
     await find_change(ctx, change_id)
     decided = await commands.decide(ctx, change_id, decision)
     if decided.outcome != "done":

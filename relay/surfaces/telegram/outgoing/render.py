@@ -61,7 +61,7 @@ def two_parts(answer: Answer, place: Place, turn_id: int, footer: str, tools: st
     """Returns the parts of two answers in separate messages, with the choice under the second."""
     one, other = (answer.text, answer.other) if answer.order == "ab" else (answer.other, answer.text)
     first = message_parts(f"**A**\n\n{one}", place, silent=not answer.choices.sound)
-    rows, below = [choice_row(turn_id)], place if place.comments else replace(place, reply_to=None)
+    rows, below = [choice_row(turn_id)], place if place.comment else replace(place, reply_to=None)
     second = message_parts(f"**B**\n\n{other}", below, rows, footer, tools, silent=True)
     first = [replace(part, second=answer.order != "ab") for part in first]
     return [*first, *(replace(part, seq=len(first) + part.seq, second=answer.order == "ab") for part in second)]

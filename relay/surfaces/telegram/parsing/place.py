@@ -14,8 +14,8 @@ class Place:
     topic_id: int
     private: bool
     reply_to: int | None = None
-    comments: bool = False
-    """The message to reply to comments on a channel's post. Only replies are shown among the comments."""
+    comment: bool = False
+    """Whether the message to reply to is a comment on a channel's post. Only replies appear among the comments."""
 
     def address(self) -> Request:
         """Returns `chat_id` and, in a topic, `message_thread_id` for the Bot API. General has no thread id."""
@@ -25,10 +25,9 @@ class Place:
         return {"chat_id": self.chat_id}
 
     def reply(self, part: int = 1) -> Request:
-        """Returns the reply parameters of a part of a reply: of the first one, or of each among comments. Empty if
-        there is no message to reply to. It may have been deleted."""
-        if not self.reply_to or (
-            part > 1 and not self.comments
-        ):  # 0: a message of a group that has become another chat
+        """Returns the reply parameters of a part of an answer. Only the first part replies; to a comment, each does.
+        Empty if there is no message to reply to. It may have been deleted."""
+        # 0: a message of a group that has become another chat
+        if not self.reply_to or (part > 1 and not self.comment):
             return {}
         return {"reply_parameters": {"message_id": self.reply_to, "allow_sending_without_reply": True}}
